@@ -1,0 +1,19 @@
+"""pellucid: interpretable kernel machines.
+
+Start with :class:`KernelRidge` or :class:`KernelRidgeClassifier`; kernels are in :mod:`pellucid.kernels`.
+"""
+
+from pellucid import kernels
+from pellucid.models import KernelFisherDiscriminant, KernelRidge, KernelRidgeClassifier, LooSearch
+from pellucid.plots import plot_loo
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "KernelFisherDiscriminant",
+    "KernelRidge",
+    "KernelRidgeClassifier",
+    "LooSearch",
+    "kernels",
+    "plot_loo",
+]

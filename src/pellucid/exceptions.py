@@ -1,0 +1,24 @@
+"""The errors and warnings of pellucid, each written for the person who meets it."""
+
+__all__ = [
+    "IllConditionedWarning",
+    "IndefiniteKernelError",
+    "NotEnoughMemoryError",
+    "SearchWarning",
+]
+
+
+class IndefiniteKernelError(ValueError):
+    """A kernel matrix is not symmetric, or has eigenvalues below zero beyond rounding."""
+
+
+class NotEnoughMemoryError(MemoryError):
+    """A matrix would not fit in memory; raised before it is allocated."""
+
+
+class IllConditionedWarning(UserWarning):
+    """A factorisation needed jitter on the diagonal, so results carry extra rounding error."""
+
+
+class SearchWarning(UserWarning):
+    """A search for parameters stopped before it had converged."""

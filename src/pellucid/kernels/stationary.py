@@ -1,0 +1,201 @@
+r"""Kernels of the scaled distance: :math:`k(x, y) = h(s)` with :math:`s = \sum_c (x_c - y_c)^2 / \ell_c^2`.
+
+A kernel here is its profile ``h`` and the derivative ``h'``. Everything else follows, with
+:math:`d_c = x_c - y_c`:
+
+.. math::
+    \partial k/\partial x_c = 2 h'(s)\, d_c / \ell_c^2, \qquad
+    \partial k/\partial \log \ell_c = -2 h'(s)\, d_c^2 / \ell_c^2 .
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar, Self
+
+import numpy as np
+
+from pellucid.kernels.base import Kernel
+from pellucid.kernels.checks import matches_columns, positive, positive_or_vector
+from pellucid.linalg import for_each_block, squared_distances
+
+
+class _Stationary(Kernel):
+    """A profile of the scaled squared distance; subclasses give ``_profile`` and ``_slope``."""
+
+    parameters: ClassVar[tuple[str, ...]] = ("length_scale",)
+    hyperparameters: ClassVar[tuple[str, ...]] = ("length_scale",)
+
+    def __init__(self, length_scale: float | np.ndarray = 1.0) -> None:
+        self.length_scale = positive_or_vector(length_scale, "length_scale")
+
+    @abstractmethod
+    def _profile(self, s: np.ndarray) -> np.ndarray:
+        """Return ``h(s)``; may overwrite ``s``."""
+
+    @abstractmethod
+    def _slope(self, s: np.ndarray) -> np.ndarray:
+        """Return ``h'(s)``, any finite value at ``s = 0`` where it is infinite."""
+
+    def _scaled(self, X: np.ndarray) -> np.ndarray:
+        matches_columns(self.length_scale, "length_scale", X)
+        return np.asarray(X, dtype=float) / self.length_scale
+
+    def _squares(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        A = self._scaled(X)
+        return squared_distances(A, A if Y is X else self._scaled(Y))
+
+    def _gram(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        s = self._squares(X, Y)
+
+        def work(rows: slice) -> None:
+            s[rows] = self._profile(s[rows])
+
+        for_each_block(work, len(s), 8.0 * s.shape[1])
+        return s
+
+    def _diag(self, X: np.ndarray) -> np.ndarray:
+        return self._profile(np.zeros(len(X)))
+
+    def parameter_gradient(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
+        M = W * self._slope(self._squares(X, X))
+        return self._length_scale_gradient(self._scaled(X), M)
+
+    def _length_scale_gradient(self, A: np.ndarray, M: np.ndarray) -> np.ndarray:
+        """Return ``−2 Σ_ij M_ij (a_ic − a_jc)²`` per column, summed when the length-scale is shared."""
+        A = A - A.mean(axis=0)  # differences do not mind, rounding error does
+        totals = M.sum(axis=0) + M.sum(axis=1)
+        per_column = -2.0 * (totals @ A**2 - 2.0 * np.einsum("ic,ic->c", A, M @ A))
+        return per_column if np.ndim(self.length_scale) else np.array([per_column.sum()])
+
+    def input_gradients(self, X: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
+        A, B = self._scaled(X), self._scaled(Y)
+        slope = 2.0 * self._slope(squared_distances(A, B))
+        scale = np.broadcast_to(self.length_scale, X.shape[1:])
+        for c in range(X.shape[1]):
+            yield slope * ((A[:, c, None] - B[:, c]) / scale[c])
+
+
+class RBF(_Stationary):
+    r"""The Gaussian kernel, :math:`k(x, y) = \exp(-\|x - y\|^2 / (2\ell^2))`; the smoothest functions.
+
+    Parameters
+    ----------
+    length_scale : float or array of shape (n_columns,), default=1.0
+        How far apart two rows can be and still be alike. Larger is smoother; an array gives each column its
+        own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid.kernels import RBF
+    >>> RBF(2.0)(np.array([[0.0], [2.0]])).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    """
+
+    @classmethod
+    def from_gamma(cls, gamma: float) -> Self:
+        """Return the kernel ``exp(−gamma · ‖x − y‖²)``, scikit-learn's parameter."""
+        return cls(length_scale=(2.0 * positive(gamma, "gamma")) ** -0.5)
+
+    def _profile(self, s: np.ndarray) -> np.ndarray:
+        s *= -0.5
+        return np.exp(s, out=s)
+
+    def _slope(self, s: np.ndarray) -> np.ndarray:
+        return -0.5 * np.exp(-0.5 * s)
+
+
+class Matern(_Stationary):
+    r"""The Matérn kernel of half-integer smoothness; functions with a few derivatives.
+
+    With :math:`r = \|x - y\| / \ell` and :math:`t = \sqrt{2\nu}\, r`, the values are :math:`e^{-t}` for
+    ``nu=0.5``, :math:`(1 + t) e^{-t}` for ``nu=1.5`` and :math:`(1 + t + t^2/3) e^{-t}` for ``nu=2.5``.
+
+    Parameters
+    ----------
+    length_scale : float or array of shape (n_columns,), default=1.0
+        How far apart two rows can be and still be alike. Larger is smoother; an array gives each column its
+        own.
+    nu : {0.5, 1.5, 2.5}, default=1.5
+        Smoothness: functions have ``nu − 0.5`` derivatives. With 0.5 the kernel has a kink at zero
+        distance, where its derivative with respect to the inputs is taken as zero.
+
+    Examples
+    --------
+    >>> from pellucid.kernels import Matern
+    >>> Matern(0.5, nu=2.5)
+    Matern(length_scale=0.5, nu=2.5)
+    """
+
+    parameters = ("length_scale", "nu")
+
+    def __init__(self, length_scale: float | np.ndarray = 1.0, nu: float = 1.5) -> None:
+        super().__init__(length_scale)
+        if nu not in (0.5, 1.5, 2.5):
+            raise ValueError(f"nu must be 0.5, 1.5 or 2.5, got {nu!r}; for a smoother kernel use RBF.")
+        self.nu = float(nu)
+
+    @classmethod
+    def examples(cls) -> list[Kernel]:
+        return [cls(0.8, nu) for nu in (0.5, 1.5, 2.5)]
+
+    def _profile(self, s: np.ndarray) -> np.ndarray:
+        t = self._distance(s)
+        value = np.exp(-t)
+        if self.nu == 1.5:
+            value *= 1.0 + t
+        elif self.nu == 2.5:
+            value *= 1.0 + t + t * t / 3.0
+        return value
+
+    def _distance(self, s: np.ndarray) -> np.ndarray:
+        # beyond 800 the exponential is zero, and the polynomial before it must not be infinite
+        t = np.sqrt(2.0 * self.nu * s)
+        return np.minimum(t, 800.0, out=t)
+
+    def _slope(self, s: np.ndarray) -> np.ndarray:
+        t = self._distance(s)
+        if self.nu == 0.5:
+            # rows that differ by rounding alone count as equal: 1/t would magnify that rounding
+            return np.divide(-0.5 * np.exp(-t), t, out=np.zeros_like(t), where=~(t <= 1e-8))
+        if self.nu == 1.5:
+            return -1.5 * np.exp(-t)
+        return -5.0 / 6.0 * (1.0 + t) * np.exp(-t)
+
+
+class RationalQuadratic(_Stationary):
+    r"""A mixture of Gaussian kernels of many length-scales, :math:`k(x, y) = (1 + s / (2\kappa))^{-\kappa}`.
+
+    Here :math:`s = \|x - y\|^2 / \ell^2`.
+
+    Parameters
+    ----------
+    length_scale : float or array of shape (n_columns,), default=1.0
+        How far apart two rows can be and still be alike. Larger is smoother; an array gives each column its
+        own.
+    shape : float, default=1.0
+        The exponent κ. Larger means fewer scales; the limit is the Gaussian kernel.
+    """
+
+    parameters = ("length_scale", "shape")
+    hyperparameters = ("length_scale", "shape")
+
+    def __init__(self, length_scale: float | np.ndarray = 1.0, shape: float = 1.0) -> None:
+        super().__init__(length_scale)
+        self.shape = positive(shape, "shape")
+
+    def _profile(self, s: np.ndarray) -> np.ndarray:
+        s /= 2.0 * self.shape
+        s += 1.0
+        return np.power(s, -self.shape, out=s)
+
+    def _slope(self, s: np.ndarray) -> np.ndarray:
+        return -0.5 * (1.0 + s / (2.0 * self.shape)) ** (-self.shape - 1.0)
+
+    def parameter_gradient(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
+        s = self._squares(X, X)
+        scales = self._length_scale_gradient(self._scaled(X), W * self._slope(s))
+        u = s / (2.0 * self.shape)
+        by_shape = self.shape * (1.0 + u) ** -self.shape * (u / (1.0 + u) - np.log1p(u))
+        return np.append(scales, np.sum(W * by_shape))

@@ -1,0 +1,36 @@
+"""All hot numeric code: arrays in, arrays out. Nothing here knows a kernel or an estimator."""
+
+from pellucid.linalg.blocks import for_each_block, row_blocks
+from pellucid.linalg.centering import Prepared, prepare, rank_one_update
+from pellucid.linalg.distances import manhattan_distances, squared_distances
+from pellucid.linalg.factor import (
+    bordered_inverse,
+    cholesky_in_place,
+    inverse_diagonal_in_place,
+    smallest_eigenvalue,
+    solve_cholesky,
+)
+from pellucid.linalg.memory import available_memory, format_bytes, require_memory
+from pellucid.linalg.scale import column_scale, power_of_two
+from pellucid.linalg.spectrum import positive_spectrum
+
+__all__ = [
+    "Prepared",
+    "available_memory",
+    "bordered_inverse",
+    "cholesky_in_place",
+    "column_scale",
+    "for_each_block",
+    "format_bytes",
+    "inverse_diagonal_in_place",
+    "manhattan_distances",
+    "positive_spectrum",
+    "power_of_two",
+    "prepare",
+    "rank_one_update",
+    "require_memory",
+    "row_blocks",
+    "smallest_eigenvalue",
+    "solve_cholesky",
+    "squared_distances",
+]

@@ -1,0 +1,78 @@
+"""Pairwise distances, accurate for near-duplicates and safe from overflow."""
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from pellucid.linalg.blocks import for_each_block
+
+# Up to here the direct sum of squares is about as fast as a matrix product, and it does not cancel.
+_DIRECT_COLUMNS = 24
+# A squared distance this small against ‖x‖² + ‖y‖² has lost more than six of its sixteen digits to
+# cancellation.
+_CANCELLED = 1e-6
+
+
+def squared_distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Squared Euclidean distances ``D[i, j] = ‖x_i − y_j‖²`` in float64.
+
+    Few columns are differenced directly. Many columns go through ``‖x‖² + ‖y‖² − 2 xᵀy`` on centred data,
+    at the speed of a matrix product, and the entries that cancel there, those of near-duplicates, are
+    differenced after all. So is everything should the product overflow.
+    """
+    X, Y = _pair(X, Y)
+    if X.shape[1] > _DIRECT_COLUMNS and len(X) and len(Y):
+        with np.errstate(over="ignore", invalid="ignore"):
+            D = _expanded(X, Y)
+            if np.isfinite(D.sum()):
+                return D
+    return _direct(X, Y, "sqeuclidean")
+
+
+def manhattan_distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Sums of absolute differences ``D[i, j] = Σ_c |x_ic − y_jc|`` in float64."""
+    X, Y = _pair(X, Y)
+    return _direct(X, Y, "cityblock")
+
+
+def _pair(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    same = Y is X
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    return X, X if same else np.ascontiguousarray(Y, dtype=np.float64)
+
+
+def _direct(X: np.ndarray, Y: np.ndarray, metric: str) -> np.ndarray:
+    D = np.empty((len(X), len(Y)))
+
+    def work(rows: slice) -> None:
+        cdist(X[rows], Y, metric, out=D[rows])
+
+    for_each_block(work, len(X), 8.0 * len(Y))
+    return D
+
+
+def _expanded(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    center = X.mean(axis=0)
+    Xc = X - center
+    Yc = Xc if Y is X else Y - center
+    x_squares, y_squares = np.einsum("ij,ij->i", Xc, Xc), np.einsum("ij,ij->i", Yc, Yc)
+    D = Xc @ Yc.T
+
+    def work(rows: slice) -> None:
+        size = x_squares[rows, None] + y_squares
+        block = D[rows]
+        block *= -2.0
+        block += size
+        size *= _CANCELLED
+        cancelled = block < size
+        if Y is X:
+            np.fill_diagonal(cancelled[:, rows], False)
+        i, j = np.nonzero(cancelled)
+        if len(i) * X.shape[1] > block.size:  # gathering rows would cost more than differencing them all
+            cdist(X[rows], Y, "sqeuclidean", out=block)
+        elif len(i):
+            block[i, j] = np.sum((X[rows][i] - Y[j]) ** 2, axis=1)
+
+    for_each_block(work, len(X), 8.0 * len(Y))
+    if Y is X:
+        np.fill_diagonal(D, 0.0)
+    return D

@@ -1,0 +1,8 @@
+"""The estimators: validate, state the problem, solve, store."""
+
+from pellucid.models.classifier import KernelRidgeClassifier
+from pellucid.models.fisher import KernelFisherDiscriminant
+from pellucid.models.ridge import KernelRidge
+from pellucid.models.search import LooSearch
+
+__all__ = ["KernelFisherDiscriminant", "KernelRidge", "KernelRidgeClassifier", "LooSearch"]

@@ -1,0 +1,325 @@
+"""From data and settings to a fitted kernel ridge: the part that all ridge estimators share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.effects import AlphaPath
+from pellucid.exceptions import IndefiniteKernelError
+from pellucid.kernels import Kernel
+from pellucid.linalg import require_memory, row_blocks, smallest_eigenvalue
+from pellucid.solvers import (
+    CRITERIA,
+    Choice,
+    CholeskySolver,
+    Fits,
+    PrimalSolver,
+    SpectralSolver,
+    check_positive,
+    choose_solver,
+    clip,
+    positive_part,
+)
+
+# Smaller differences of a criterion (relative, for errors) are rounding error, which must not choose.
+_AS_GOOD = 1e-6
+
+Solver = CholeskySolver | SpectralSolver | PrimalSolver
+Score = Callable[[Fits], np.ndarray]  # an extra figure per ridge strength, such as the error rate
+
+
+def relative_alphas(floor: float) -> np.ndarray:
+    """Ridge strengths tried by default, four per decade, relative to the mean variance of the kernel."""
+    return 10.0 ** (np.arange(round(4 * np.log10(floor)), 13) / 4.0)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a ridge is to be fitted; the parameters that estimators have in common."""
+
+    alpha: str | np.ndarray  # a criterion, or one strength per output
+    alphas: np.ndarray | None = None
+    fit_intercept: bool = True
+    solver: str = "auto"
+    per_output: bool = False
+    indefinite: str = "raise"
+    floor: float = 1e-9  # smallest alpha tried, relative to the mean variance of the kernel
+    whole: bool = False  # whether the kernel matrix was given in whole numbers
+
+    @property
+    def criterion(self) -> str | None:
+        """The criterion that chooses alpha, ``None`` when alpha is given."""
+        return self.alpha if isinstance(self.alpha, str) else None
+
+
+@dataclass(frozen=True)
+class RidgeFit:
+    """A fitted kernel ridge with ``q`` outputs."""
+
+    kernel: Kernel
+    alpha: np.ndarray  # (q,)
+    dual_coef: np.ndarray  # (n, q)
+    primal_coef: np.ndarray | None  # (f, q)
+    intercept: np.ndarray  # (q,)
+    residuals: np.ndarray  # (n, q)
+    slack: np.ndarray  # (n, q): one minus the leverages
+    held_out: np.ndarray  # (n, q): residuals with one observation left out
+    scale: np.ndarray  # (q,): process scale of highest likelihood
+    log_likelihood: Callable[[np.ndarray | None], np.ndarray]  # of the given scale, or of the best
+    path: AlphaPath | None
+    choice: Choice
+    criteria: dict[str, float]  # every criterion at the alphas used, averaged over outputs, smaller is better
+
+    @property
+    def loo_residuals(self) -> np.ndarray:
+        """Residual of each row in the fit without it."""
+        return self.residuals / np.maximum(self.slack, np.finfo(float).tiny)
+
+
+def fit_ridge(
+    kernel: Kernel,
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    settings: Settings,
+    *,
+    score: Score | None = None,
+    path: AlphaPath | None = None,
+) -> RidgeFit:
+    """Fit kernel ridge, choosing alpha where the settings ask for it.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With its parameters.
+    X, Y, weight : ndarrays of shape (n, ...), (n, q), (n,)
+        Rows, targets and positive weights.
+    settings : Settings
+        What to fit.
+    score : callable, optional
+        Figure of a :class:`Fits` to keep along the path.
+    path : AlphaPath, optional
+        A path that was already walked; alpha is chosen from it.
+    """
+    n = len(Y)
+    n_features = _feature_count(kernel, X)
+    if settings.criterion is None:
+        candidates: np.ndarray | None = np.unique(settings.alpha)
+    elif path is not None:
+        candidates = np.unique(_choose(path, settings, Y, weight))
+    else:
+        candidates = settings.alphas
+    relative = relative_alphas(settings.floor)
+    n_alphas = len(relative) if candidates is None else len(candidates)
+    choice = choose_solver(settings.solver, n_rows=n, n_features=n_features, n_alphas=n_alphas)
+    solver, kept = start_solver(kernel, X, weight, choice, settings, n_alphas=n_alphas)
+    if candidates is None:
+        candidates = alpha_unit(solver, weight) * relative
+    if settings.criterion is None:
+        alpha = np.asarray(settings.alpha)
+    else:
+        if path is None:
+            path = walk_path(solver, Y, candidates, score)
+        alpha = _choose(path, settings, Y, weight)
+    return _finish(kernel, solver, kept, Y, weight, alpha, path, choice)
+
+
+def start_solver(
+    kernel: Kernel,
+    X: np.ndarray,
+    weight: np.ndarray,
+    choice: Choice,
+    settings: Settings,
+    *,
+    n_alphas: int = 1,
+) -> tuple[Solver, np.ndarray | None]:
+    """Evaluate the kernel, or its features, and hand the matrix to the solver of choice.
+
+    Returns the solver and, where negative eigenvalues were clipped, the eigenvectors that were kept.
+    """
+    intercept = settings.fit_intercept
+    if choice.name == "primal":
+        n_features = _feature_count(kernel, X) or 0
+        require_memory(len(X), 4.0 * n_features / len(X), what="the matrix of explicit features")
+        Phi = np.asarray(kernel.features(X), dtype=float)
+        return PrimalSolver.start(Phi, weight, fit_intercept=intercept), None
+    clipping = settings.indefinite == "clip" and not kernel.mercer
+    if choice.name == "spectral" or clipping:
+        require_memory(len(X), 4.1 if clipping else 3.1)
+    else:
+        require_memory(len(X), 1.1 if n_alphas == 1 and kernel.mercer else 2.1)
+    K = gram(kernel, X)
+    kept = None
+    if clipping:
+        K, kept = clip(K, weight)
+    trusted = kernel.mercer or clipping
+    # rounding to whole numbers moves eigenvalues by about this much
+    margin = 0.45 * np.sqrt(len(X)) if settings.whole else 0.0
+    if choice.name == "spectral":
+        spectral = SpectralSolver.start(
+            K, weight, fit_intercept=intercept, trusted=trusted, tolerance=_rounding(X), margin=margin
+        )
+        return spectral, kept
+    solver = CholeskySolver.start(K, weight, fit_intercept=intercept)
+    if not trusted:
+        check_positive(solver.prepared, _rounding(X), margin)
+    return solver, kept
+
+
+def gram(kernel: Kernel, X: np.ndarray) -> np.ndarray:
+    """Gram matrix of the training rows, checked as far as the kernel cannot be trusted."""
+    with np.errstate(over="ignore", invalid="ignore"):  # the outcome is looked at
+        K = kernel._gram(X, X)
+        finite = np.isfinite(K.sum())
+    if not finite:
+        raise ValueError(
+            f"The kernel {kernel} gives values that are infinite or not a number on these data. Rescale the "
+            f"features, or name the kernel by a string such as 'rbf', whose length-scale comes from the data."
+        )
+    if not kernel.mercer:
+        _symmetrise(K, _rounding(X))
+    return K
+
+
+def _symmetrise(K: np.ndarray, tolerance: float) -> None:
+    """Replace ``K`` by its symmetric part, in place; raise if that changes more than rounding error does."""
+    limit = tolerance * max(float(K.max()), -float(K.min()))
+    for rows in row_blocks(len(K), 8.0 * 4 * len(K)):
+        across, down = K[rows, rows.start :], K[rows.start :, rows].T
+        gap = np.abs(across - down)
+        i, j = np.unravel_index(np.argmax(gap), gap.shape)
+        if gap[i, j] > limit:
+            i, j = int(i) + rows.start, int(j) + rows.start
+            raise IndefiniteKernelError(
+                f"The kernel matrix is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g}, but entry "
+                f"({j}, {i}) is {K[j, i]:.6g} (smallest eigenvalue of its symmetric part: "
+                f"{smallest_eigenvalue((K + K.T) / 2):.4g}). If that is meant, pass the symmetric part "
+                f"(K + K.T) / 2."
+            )
+        mean = (across + down) / 2.0
+        K[rows, rows.start :], K[rows.start :, rows] = mean, mean.T
+
+
+def alpha_unit(solver: Solver, weight: np.ndarray) -> float:
+    """Mean variance of the (centred) kernel over the observations: the unit of ridge strengths."""
+    if isinstance(solver, CholeskySolver):
+        total = float(np.trace(solver.prepared.matrix)) - solver.prepared.tau
+    else:
+        total = float(solver.values.sum())
+    unit = total / weight.sum()
+    return unit if unit > 0 and np.isfinite(unit) else 1.0
+
+
+def walk_path(solver: Solver, Y: np.ndarray, alphas: np.ndarray, score: Score | None) -> AlphaPath:
+    """Evaluate every criterion at every ridge strength, a few at a time to need little memory."""
+    step = max(1, int(2**25 // max(8 * Y.size, 1)))
+    parts = [
+        path_of(solver.fits(Y, alphas[start : start + step]), score) for start in range(0, len(alphas), step)
+    ]
+    return join_paths(parts)
+
+
+def path_of(fits: Fits, score: Score | None) -> AlphaPath:
+    """Reduce fits to their criteria, all of shape (m, q)."""
+    return AlphaPath(
+        fits.alphas,
+        fits.criterion("loo"),
+        fits.criterion("gcv"),
+        fits.profile_log_likelihood,
+        fits.dof,
+        None if score is None else score(fits),
+    )
+
+
+def join_paths(parts: list[AlphaPath]) -> AlphaPath:
+    """Put pieces of one path together, in increasing order of alpha."""
+    order = np.argsort(np.concatenate([p.alphas for p in parts]), kind="stable")
+    rates = [p.error_rate for p in parts if p.error_rate is not None]
+    return AlphaPath(
+        np.concatenate([p.alphas for p in parts])[order],
+        np.concatenate([p.mse for p in parts])[order],
+        np.concatenate([p.gcv for p in parts])[order],
+        np.concatenate([p.log_marginal_likelihood for p in parts])[order],
+        np.concatenate([p.dof for p in parts])[order],
+        np.concatenate(rates)[order] if rates else None,
+    )
+
+
+def criterion_values(path: AlphaPath, criterion: str, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Criterion along a path, smaller is better, with outputs in comparable units; shape (m, q)."""
+    if criterion == "ml":
+        return -path.log_marginal_likelihood / np.maximum(1.0, weight).sum()
+    share = weight / weight.sum()
+    spread = share @ (Y - share @ Y) ** 2
+    return (path.mse if criterion == "loo" else path.gcv) / np.where(spread > 0, spread, 1.0)
+
+
+def _choose(path: AlphaPath, settings: Settings, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Best alpha on the path, per output or shared; the largest of those that are as good as the best."""
+    criterion = str(settings.criterion)
+    values = criterion_values(path, criterion, Y, weight)
+    if not settings.per_output:
+        values = np.repeat(values.mean(axis=1, keepdims=True), Y.shape[1], axis=1)
+    smallest = values.min(axis=0)
+    good = values <= smallest + _AS_GOOD * (1.0 if criterion == "ml" else smallest)
+    return path.alphas[::-1][np.argmax(good[::-1], axis=0)]
+
+
+def _finish(
+    kernel: Kernel,
+    solver: Solver,
+    kept: np.ndarray | None,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    alpha: np.ndarray,
+    path: AlphaPath | None,
+    choice: Choice,
+) -> RidgeFit:
+    unique, inverse = np.unique(alpha, return_inverse=True)
+    fits = solver.fits(Y, unique, consume=True)
+    outputs = np.arange(Y.shape[1])
+
+    def pick(values: np.ndarray) -> np.ndarray:  # (m, n, q) or (m, q) at each output's own alpha
+        return values[inverse, :, outputs].T if values.ndim == 3 else values[inverse, outputs]
+
+    def log_likelihood(scale: np.ndarray | None) -> np.ndarray:
+        return pick(fits.profile_log_likelihood if scale is None else fits.log_likelihood(scale))
+
+    dual_coef = pick(fits.dual_coef)
+    if isinstance(solver, PrimalSolver):
+        primal = solver.coefficients(Y, alpha)
+        intercept = solver.intercept(Y, primal)
+    else:
+        primal = None
+        intercept = solver.intercept(Y, dual_coef)
+        if kept is not None:
+            dual_coef = positive_part(dual_coef, kept, weight)
+    here = path_of(fits, None)
+    criteria = {name: float(pick(criterion_values(here, name, Y, weight)).mean()) for name in CRITERIA}
+    return RidgeFit(
+        kernel,
+        alpha,
+        dual_coef,
+        primal,
+        intercept,
+        pick(fits.residuals),
+        fits.slack[inverse].T,
+        pick(fits.held_out_residuals),
+        pick(fits.scale),
+        log_likelihood,
+        path,
+        choice,
+        criteria,
+    )
+
+
+def _feature_count(kernel: Kernel, X: np.ndarray) -> int | None:
+    return kernel.feature_count(X.shape[1]) if X.ndim == 2 else None
+
+
+def _rounding(X: np.ndarray) -> float:
+    """How far a kernel matrix may be off, relative to its size, before that is more than rounding error."""
+    return 3e-4 if X.dtype == np.float32 else 1e-6  # matrices from elsewhere often passed through float32

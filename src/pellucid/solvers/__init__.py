@@ -1,0 +1,32 @@
+"""One ridge problem in, one solution or a path of them out, with exact leave-one-out.
+
+Solvers see matrices, never a kernel.
+"""
+
+from pellucid.solvers.calibration import Calibration, calibrate
+from pellucid.solvers.choice import SOLVERS, Choice, choose_solver
+from pellucid.solvers.dual import CholeskySolver, SpectralSolver
+from pellucid.solvers.fits import CRITERIA, Fits
+from pellucid.solvers.gradient import criterion_gradient
+from pellucid.solvers.posterior import Posterior
+from pellucid.solvers.primal import PrimalSolver
+from pellucid.solvers.spectrum import check_positive, check_spectrum, clip, positive_part
+
+__all__ = [
+    "CRITERIA",
+    "SOLVERS",
+    "Calibration",
+    "Choice",
+    "CholeskySolver",
+    "Fits",
+    "Posterior",
+    "PrimalSolver",
+    "SpectralSolver",
+    "calibrate",
+    "check_positive",
+    "check_spectrum",
+    "choose_solver",
+    "clip",
+    "criterion_gradient",
+    "positive_part",
+]

@@ -1,0 +1,106 @@
+r"""Closed-form gradients of the criteria with respect to the kernel matrix and the ridge strength.
+
+In the units of :mod:`pellucid.linalg.centering`, let :math:`\tilde a = B z`,
+:math:`\tilde r = \alpha \tilde a` and the slack :math:`t_i = \alpha B_{ii}`. A criterion
+:math:`L(\tilde r, t)` with :math:`u = \partial L/\partial \tilde r` and :math:`v = -\partial L/\partial t`
+changes by
+
+.. math::
+    dL = \langle W, d\tilde K \rangle + d\alpha\,(\operatorname{tr} W + u^T\tilde a - v^T \operatorname{diag}
+    B), \qquad W = -\alpha\, (B u)\, \tilde a^T + \alpha\, B \operatorname{diag}(v) B ,
+
+because :math:`dB = -B\, d\tilde K\, B`. The marginal likelihood has
+:math:`W = \tfrac12 (B - \tilde a \tilde a^T/\sigma^2)`.
+"""
+
+import numpy as np
+
+from pellucid.linalg import bordered_inverse, cholesky_in_place, prepare
+
+
+def criterion_gradient(
+    K: np.ndarray, Y: np.ndarray, weight: np.ndarray, alpha: float, *, fit_intercept: bool, criterion: str
+) -> tuple[float, np.ndarray, float]:
+    """Value of a criterion, averaged over outputs, and its gradients.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix; overwritten.
+    Y : ndarray of shape (n, q)
+        Targets.
+    weight : ndarray of shape (n,)
+        Positive row weights.
+    alpha : float
+        Ridge strength.
+    fit_intercept : bool
+        Whether an unpenalised intercept is fitted.
+    criterion : {"loo", "gcv", "ml"}
+        As in :class:`pellucid.solvers.Fits`.
+
+    Returns
+    -------
+    value : float
+    W : ndarray of shape (n, n)
+        Gradient with respect to the kernel matrix.
+    d_log_alpha : float
+        Gradient with respect to the logarithm of ``alpha``.
+    """
+    p = prepare(K, weight, fit_intercept=fit_intercept)
+    Z = p.project(Y)
+    A = p.matrix
+    A[np.diag_indices_from(A)] += alpha
+    L = cholesky_in_place(A)
+    log_det = 2.0 * np.log(np.diagonal(L)).sum() - (np.log(p.tau + alpha) if fit_intercept else 0.0)
+    B = bordered_inverse(L, p.q, p.tau + alpha)
+    a = B @ Z
+    if criterion == "ml":
+        observations = np.maximum(1.0, weight)
+        repeats = float((observations - 1.0).sum())
+        free = float(observations.sum()) - int(fit_intercept)
+        value, W = _likelihood(B, Z, a, log_det + repeats * np.log(alpha), free)
+        d_alpha = float(np.trace(W)) + 0.5 * repeats / (alpha * free)
+    else:
+        B_ii = np.diagonal(B).copy()
+        measure = _leave_one_out if criterion == "loo" else _generalised_cross_validation
+        value, u, v = measure(alpha * a, alpha * B_ii, weight)
+        half = B * np.sqrt(v)
+        W = half @ half.T
+        cross = (B @ u) @ a.T
+        W -= 0.5 * (cross + cross.T)
+        W *= alpha
+        d_alpha = float(np.trace(W) + np.sum(u * a) - v @ B_ii)
+    W *= p.root[:, None]
+    W *= p.root
+    return value, W, alpha * d_alpha
+
+
+def _leave_one_out(r: np.ndarray, t: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    m = np.maximum(1.0, weight)
+    room = ((m - 1.0 + t) / m)[:, None]
+    e = r / room
+    factor = 1.0 / (weight.sum() * r.shape[1])
+    u = 2.0 * factor * e / room
+    v = np.sum(u * e, axis=1) / m
+    return factor * float(np.sum(e**2)), u, v
+
+
+def _generalised_cross_validation(
+    r: np.ndarray, t: np.ndarray, weight: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    n_observations = np.maximum(1.0, weight).sum()
+    room = 1.0 - (len(t) - t.sum()) / n_observations
+    factor = 1.0 / (weight.sum() * r.shape[1] * room**2)
+    value = factor * float(np.sum(r**2))
+    return value, 2.0 * factor * r, np.full(len(t), 2.0 * value / (room * n_observations))
+
+
+def _likelihood(
+    B: np.ndarray, Z: np.ndarray, a: np.ndarray, log_det: float, free: float
+) -> tuple[float, np.ndarray]:
+    """Profile log likelihood per free observation and output, negated, up to a constant."""
+    q = Z.shape[1]
+    scale = np.einsum("nq,nq->q", Z, a) / free
+    value = 0.5 * (np.mean(np.log(scale)) + log_det / free)
+    W = 0.5 / free * (B - (a / scale) @ a.T / q)
+    return float(value), W
