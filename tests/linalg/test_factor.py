@@ -140,8 +140,8 @@ def test_a_singular_factor():
 def test_mirror(n):
     A = np.random.default_rng(0).normal(size=(n, n))
     lower, upper = A.copy(), A.copy()
-    factor._mirror(lower, from_upper=False)
-    factor._mirror(upper, from_upper=True)
+    factor.mirror(lower, from_upper=False)
+    factor.mirror(upper, from_upper=True)
     assert_array_equal(lower, np.tril(A) + np.tril(A, -1).T)
     assert_array_equal(upper, np.triu(A) + np.triu(A, 1).T)
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, for every estimator and for the variants that take other paths through the code."""
+"""scikit-learn's own checks, for every estimator and for variants that take other paths through the code."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks

@@ -23,7 +23,8 @@ def test_a_known_slope_is_found(slope):
 
 
 def test_it_is_the_weighted_maximum_of_the_smoothed_likelihood():
-    scores, labels = RNG.normal(size=(30, 3)), np.arange(30) % 3
+    labels = np.arange(30) % 3
+    scores = RNG.normal(size=(30, 3)) + np.eye(3)[labels]
     weight = RNG.uniform(0.5, 2.0, size=30)
     found = calibrate(scores, labels, weight).slope
     target = np.full((30, 3), (1.0 - 11.0 / 12.0) / 2.0)  # ten rows of each class

@@ -2,6 +2,7 @@
 
 from pellucid.linalg.blocks import for_each_block, row_blocks
 from pellucid.linalg.centering import Prepared, prepare, rank_one_update
+from pellucid.linalg.column_space import ColumnSpace
 from pellucid.linalg.distances import manhattan_distances, squared_distances
 from pellucid.linalg.factor import (
     bordered_inverse,
@@ -11,10 +12,13 @@ from pellucid.linalg.factor import (
     solve_cholesky,
 )
 from pellucid.linalg.memory import available_memory, format_bytes, require_memory
+from pellucid.linalg.nystrom import PivotedCholesky, pivoted_cholesky
 from pellucid.linalg.scale import column_scale, power_of_two
 from pellucid.linalg.spectrum import positive_spectrum
 
 __all__ = [
+    "ColumnSpace",
+    "PivotedCholesky",
     "Prepared",
     "available_memory",
     "bordered_inverse",
@@ -24,6 +28,7 @@ __all__ = [
     "format_bytes",
     "inverse_diagonal_in_place",
     "manhattan_distances",
+    "pivoted_cholesky",
     "positive_spectrum",
     "power_of_two",
     "prepare",

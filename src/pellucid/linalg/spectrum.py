@@ -13,6 +13,7 @@ from scipy.linalg import eigh, lapack, qr
 from pellucid.linalg.factor import mirror
 
 _WORTH_IT = 0.6  # up to this share of n, the detour through the factor is the shorter way
+_COPIES_UP_TO = 3000  # rows up to which a few copies of the matrix do not matter
 
 
 def positive_spectrum(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -46,7 +47,7 @@ def positive_spectrum(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _eigh(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigendecomposition: NumPy lets other threads run meanwhile, SciPy needs fewer copies of a large matrix."""
-    if len(A) <= 3000:
+    if len(A) <= _COPIES_UP_TO:
         values, vectors = np.linalg.eigh(A)
         return values, vectors
     return eigh(A.T, driver="evd", overwrite_a=True, check_finite=False)

@@ -2,7 +2,18 @@
 
 from pellucid.models.classifier import KernelRidgeClassifier
 from pellucid.models.fisher import KernelFisherDiscriminant
+from pellucid.models.glm import KernelClassifier, KernelGLMRegressor
+from pellucid.models.interpretable import InterpretableKernelClassifier, InterpretableKernelRegressor
 from pellucid.models.ridge import KernelRidge
 from pellucid.models.search import LooSearch
 
-__all__ = ["KernelFisherDiscriminant", "KernelRidge", "KernelRidgeClassifier", "LooSearch"]
+__all__ = [
+    "InterpretableKernelClassifier",
+    "InterpretableKernelRegressor",
+    "KernelClassifier",
+    "KernelFisherDiscriminant",
+    "KernelGLMRegressor",
+    "KernelRidge",
+    "KernelRidgeClassifier",
+    "LooSearch",
+]

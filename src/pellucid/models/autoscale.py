@@ -31,7 +31,8 @@ _LARGEST = 16  # largest exponent k
 def scaled_kernel(alias: Alias, X: np.ndarray, weight: np.ndarray, factor: float = 1.0) -> Kernel:
     """Return the kernel with length-scales ``factor`` times the spread of the columns, for their number."""
     scale = column_scale(X, weight) * X.shape[1] ** alias.growth
-    center = weight / weight.sum() @ np.asarray(X, dtype=float)
+    first = np.asarray(X[0], dtype=float)  # differences from it are exactly zero where a column is constant
+    center = first + weight / weight.sum() @ (X - first)
     return alias.build(factor * scale, center)
 
 

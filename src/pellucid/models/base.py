@@ -195,7 +195,8 @@ class KernelRidgeBase(BaseEstimator):
     def _cross_gram(self, X: np.ndarray) -> np.ndarray:
         if self._precomputed and X.shape[1] == len(self._kept):
             X = X[:, self._kept]  # columns are all training rows, those of weight zero included
-        return self.kernel_._gram(X, self.X_fit_)
+        # kernels may take Y is X for a Gram matrix, which has the noise of noisy kernels on its diagonal
+        return self.kernel_._gram(X, self.X_fit_[:])
 
     def _decision(self, X: np.ndarray) -> np.ndarray:
         """Predictions of shape (m, q) for checked rows, a block of rows at a time."""

@@ -62,8 +62,9 @@ class KernelRidgeClassifier(LabelledRidge):
         The values among which a named criterion chooses.
     targets : {"signed", "fisher"}, default="signed"
         Codes of the classes: +1 and −1; or, for a class with :math:`n_k` of ``n`` rows, :math:`n/n_k` for its
-        rows and :math:`-n/(n - n_k)` for the others. The latter gives Fisher's discriminant direction, and a
-        threshold that treats classes of different size alike.
+        rows and :math:`-n/(n - n_k)` for the others. The latter gives Fisher's discriminant direction. Its
+        scores are moved (where there is an intercept) so that zero is half-way between the mean leave-one-out
+        scores within and outside of a class, a threshold that treats classes of different size alike.
     fit_intercept : bool, default=True
         Whether to fit an unpenalised intercept per score.
     solver : {"auto", "primal", "cholesky", "spectral"}, default="auto"
@@ -142,10 +143,15 @@ class KernelRidgeClassifier(LabelledRidge):
         share = weight[kept] / weight[kept].sum()
 
         def error_rates(scores: np.ndarray) -> np.ndarray:
-            return np.array([share @ (self._winner(one) != labels[kept]) for one in scores])
+            middles = [self._middle(one, labels[kept], share) for one in scores]
+            winners = [self._winner(one - middle) for one, middle in zip(scores, middles, strict=True)]
+            return np.array([share @ (winner != labels[kept]) for winner in winners])
 
         self._single = Y.shape[1] == 1
         fit = self._fit_targets(rows, Y, weight, score=error_rates)
+        middle = self._middle(Y[kept] - fit.held_out * self._unit, labels[kept], share)
+        Y = Y - middle  # with an intercept, other codes by a constant give other scores by the same constant
+        self._intercept = self._intercept - middle
         loo = self._leave_one_out(fit, rows, Y, weight)
         wrong = self._winner(as_columns(loo.predictions)) != labels
         self.loo_ = LeaveOneOut(
@@ -180,14 +186,24 @@ class KernelRidgeClassifier(LabelledRidge):
         """Targets, one column per class, or a single one for the second of two classes."""
         if self.targets not in ("signed", "fisher"):
             raise ValueError(f"targets must be 'signed' or 'fisher', got {self.targets!r}.")
-        n_classes = len(self.classes_)
-        member = labels[:, None] == np.arange(n_classes)
-        if n_classes == 2:
-            member = member[:, 1:]
+        member = self._members(labels)
         if self.targets == "signed":
             return np.where(member, 1.0, -1.0)
         inside = weight @ member
         return np.where(member, weight.sum() / inside, -weight.sum() / (weight.sum() - inside))
+
+    def _members(self, labels: np.ndarray) -> np.ndarray:
+        """Whether each row belongs to the class of each column of targets."""
+        member = labels[:, None] == np.arange(len(self.classes_))
+        return member[:, 1:] if len(self.classes_) == 2 else member
+
+    def _middle(self, scores: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Half-way between the mean score within and outside of each class: where Fisher scores are zero."""
+        if self.targets == "signed" or not self.fit_intercept:
+            return np.zeros(scores.shape[1])
+        weights = weight[:, None] * np.array([self._members(labels), ~self._members(labels)])
+        means = np.sum(weights * scores, axis=1) / weights.sum(axis=1)
+        return means.mean(axis=0)
 
     def _columns(self, scores: np.ndarray) -> np.ndarray:
         """One score per class, also for two classes."""

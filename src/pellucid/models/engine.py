@@ -117,7 +117,13 @@ def fit_ridge(
     choice = choose_solver(settings.solver, n_rows=n, n_features=n_features, n_alphas=n_alphas)
     solver, kept = start_solver(kernel, X, weight, choice, settings, n_alphas=n_alphas)
     if candidates is None:
-        candidates = alpha_unit(solver, weight) * relative
+        unit = alpha_unit(solver, weight)
+        if unit < 1e-150:
+            raise ValueError(
+                f"The values of the kernel {kernel} vary by no more than {unit:.3g} on these data, too "
+                f"little to choose alpha. Rescale the features, or name the kernel by a string such as 'rbf'."
+            )
+        candidates = unit * relative
     if settings.criterion is None:
         alpha = np.asarray(settings.alpha)
     else:
@@ -144,7 +150,10 @@ def start_solver(
     if choice.name == "primal":
         n_features = _feature_count(kernel, X) or 0
         require_memory(len(X), 4.0 * n_features / len(X), what="the matrix of explicit features")
-        Phi = np.asarray(kernel.features(X), dtype=float)
+        with np.errstate(over="ignore", invalid="ignore"):  # the outcome is looked at
+            Phi = np.asarray(kernel.features(X), dtype=float)
+            largest = np.abs(Phi).max(initial=0.0) ** 2
+        _check_size(largest, kernel)
         return PrimalSolver.start(Phi, weight, fit_intercept=intercept), None
     clipping = settings.indefinite == "clip" and not kernel.mercer
     if choice.name == "spectral" or clipping:
@@ -173,15 +182,21 @@ def gram(kernel: Kernel, X: np.ndarray) -> np.ndarray:
     """Gram matrix of the training rows, checked as far as the kernel cannot be trusted."""
     with np.errstate(over="ignore", invalid="ignore"):  # the outcome is looked at
         K = kernel._gram(X, X)
-        finite = np.isfinite(K.sum())
-    if not finite:
-        raise ValueError(
-            f"The kernel {kernel} gives values that are infinite or not a number on these data. Rescale the "
-            f"features, or name the kernel by a string such as 'rbf', whose length-scale comes from the data."
-        )
+        largest = np.abs(K.diagonal()).max() + 0.0 * K.sum()  # no element of a kernel matrix is larger
+    _check_size(largest, kernel)
     if not kernel.mercer:
         _symmetrise(K, _rounding(X))
     return K
+
+
+def _check_size(largest: float, kernel: Kernel) -> None:
+    """Raise if values of a kernel are not finite, or so large that their sums of squares would not be."""
+    if not largest < 1e150:
+        raise ValueError(
+            f"The kernel {kernel} gives values that are not a number or too large to compute with on these "
+            f"data. Rescale the features, or name the kernel by a string such as 'rbf', whose length-scale "
+            f"comes from the data."
+        )
 
 
 def _symmetrise(K: np.ndarray, tolerance: float) -> None:
@@ -204,13 +219,21 @@ def _symmetrise(K: np.ndarray, tolerance: float) -> None:
 
 
 def alpha_unit(solver: Solver, weight: np.ndarray) -> float:
-    """Mean variance of the (centred) kernel over the observations: the unit of ridge strengths."""
+    """Mean variance of the (centred) kernel over the observations: the unit of ridge strengths.
+
+    One where the kernel is constant on the data, up to rounding.
+    """
     if isinstance(solver, CholeskySolver):
         total = float(np.trace(solver.prepared.matrix)) - solver.prepared.tau
     else:
         total = float(solver.values.sum())
+    if isinstance(solver, PrimalSolver):
+        offset = float(solver.mean @ solver.mean)
+    else:
+        column_mean = solver.prepared.column_mean
+        offset = 0.0 if column_mean is None else abs(float(weight @ column_mean)) / weight.sum()
     unit = total / weight.sum()
-    return unit if unit > 0 and np.isfinite(unit) else 1.0
+    return unit if unit > 64.0 * np.finfo(float).eps * offset else 1.0
 
 
 def walk_path(solver: Solver, Y: np.ndarray, alphas: np.ndarray, score: Score | None) -> AlphaPath:

@@ -50,7 +50,7 @@ def learn_parameters(
     """Minimise a criterion over the hyperparameters of ``kernel`` and, if ``learn_alpha``, over alpha.
 
     ``tied`` moves parameters with one value per column, such as length-scales, by one common factor. With
-    many rows the descent first runs on a sample of them, and finishes on all.
+    many rows the descent first runs on a sample of them, to the end, and finishes on all, with less patience.
     """
     groups = _groups(kernel, tied)
     n_free = int(groups.max()) + 1
@@ -78,7 +78,7 @@ def learn_parameters(
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
-            options={"maxiter": max_iter, "ftol": 1e-4},
+            options={"maxiter": max_iter, "ftol": 1e-6 if len(rows) <= _SAMPLE else 1e-4},
         )
         found, evaluations = result.x, evaluations + result.nfev
     progress.close()

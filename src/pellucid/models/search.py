@@ -133,7 +133,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 f"The kernel {self.estimator.kernel!r} was named by a string and has no parameters to "
                 f"search. Pass a kernel from pellucid.kernels, such as RBF()."
             )
-        # Threads share the data, and the linear algebra lets go of the interpreter lock. Each gets one BLAS thread.
+        # threads share the data, and linear algebra lets go of the interpreter lock; one BLAS thread for each
         with threadpool_limits(None if self.n_jobs in (None, 1) else 1):
             work = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
                 delayed(_fit_one)(self.estimator, params, X, y, sample_weight, self._criterion)

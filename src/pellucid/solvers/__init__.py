@@ -7,7 +7,10 @@ from pellucid.solvers.calibration import Calibration, calibrate
 from pellucid.solvers.choice import SOLVERS, Choice, choose_solver
 from pellucid.solvers.dual import CholeskySolver, SpectralSolver
 from pellucid.solvers.fits import CRITERIA, Fits
+from pellucid.solvers.glm import GLMFit, GLMProblem, fit_glm, fit_glm_path
 from pellucid.solvers.gradient import criterion_gradient
+from pellucid.solvers.hinge import HingeFit, fit_hinge
+from pellucid.solvers.multinomial import MultinomialFit, fit_multinomial
 from pellucid.solvers.posterior import Posterior
 from pellucid.solvers.primal import PrimalSolver
 from pellucid.solvers.spectrum import check_positive, check_spectrum, clip, positive_part
@@ -19,6 +22,10 @@ __all__ = [
     "Choice",
     "CholeskySolver",
     "Fits",
+    "GLMFit",
+    "GLMProblem",
+    "HingeFit",
+    "MultinomialFit",
     "Posterior",
     "PrimalSolver",
     "SpectralSolver",
@@ -28,5 +35,9 @@ __all__ = [
     "choose_solver",
     "clip",
     "criterion_gradient",
+    "fit_glm",
+    "fit_glm_path",
+    "fit_hinge",
+    "fit_multinomial",
     "positive_part",
 ]

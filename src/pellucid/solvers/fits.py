@@ -66,7 +66,7 @@ class Fits:
         if name == "loo":
             return self._weighted_mean_square(self.held_out_residuals)
         if name == "gcv":
-            room = _safe(1.0 - self.dof / self.observations.sum())
+            room = np.maximum(1.0 - self.dof / self.observations.sum(), np.finfo(float).eps)
             return self._weighted_mean_square(self.residuals) / room[:, None] ** 2
         if name == "ml":
             return -self.profile_log_likelihood / max(self._free, 1)

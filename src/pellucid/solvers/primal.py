@@ -61,7 +61,7 @@ class PrimalSolver:
             log_det += np.log(self.weight.sum())
         quadratic = np.einsum("nq,nmq->mq", Z, r) / alphas[:, None]
         residuals = np.moveaxis(r, 0, 1) / root[:, None]
-        slack = np.clip(1.0 - leverage, 0.0, 1.0)
+        slack = np.clip(1.0 - leverage, np.finfo(float).eps, 1.0)  # a difference is not known any better
         return Fits(alphas, residuals, slack, quadratic, log_det, self.weight, self.fit_intercept)
 
     def coefficients(self, Y: np.ndarray, alpha: np.ndarray) -> np.ndarray:

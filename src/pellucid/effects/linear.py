@@ -1,0 +1,162 @@
+r"""Coefficients on the original features for a kernel model, and how far to trust them.
+
+With weights :math:`s`, :math:`R = S^{1/2}`, weighted means taken out, :math:`\tilde X = R X_c` and :math:`\tilde K = R K_c R`, the
+projection on the columns is :math:`P = \tilde X \tilde X^+`. The part of the kernel that is linear in the features is
+:math:`P\tilde K P`, and
+
+.. math:: \mathrm{KAF} = \|P \tilde K P\|_F^2 / \|\tilde K\|_F^2, \qquad \gamma = \tilde X^+ R\, f_c ,
+
+where :math:`f_c` are the centred fitted values. When the columns span everything (as many as rows, or more), KAF is one and
+:math:`X_c\gamma = f_c`: the coefficients reproduce the kernel's *fitted values* exactly. On new rows :math:`x^T\gamma` and the kernel's
+prediction are still two different predictors, which is what the certificate is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.linalg import ColumnSpace
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How faithful the linear reading of a kernel model is. Print it."""
+
+    exact: bool
+    """Whether the coefficients reproduce the fitted values of the kernel model exactly."""
+    kaf: float
+    """Kernel accounted for: share of the squared kernel that is linear in the features, 1 if exact."""
+    in_sample_gap: float
+    """Root mean squared difference of linear and kernel predictor on the training rows, in standard deviations of the latter."""
+    fidelity: float | None
+    """R² of the linear against the kernel predictor on held-out rows; ``None`` if not computed."""
+    agreement: float | None
+    """Share of held-out rows that both put into the same class; classifiers only."""
+    score_linear: float | None
+    """Score of the linear predictor on held-out targets: share of deviance explained, or accuracy."""
+    score_kernel: float | None
+    """The same for the kernel predictor."""
+    how: str
+    """How rows were held out."""
+
+    def __str__(self) -> str:
+        kind = "exact on the training rows" if self.exact else "projected"
+        lines = [
+            f"coefficients       {kind}",
+            f"KAF                {self.kaf:.4f}",
+            f"in-sample gap      {self.in_sample_gap:.2g} sd",
+        ]
+        if self.fidelity is not None:
+            lines.append(f"held-out fidelity  R² {self.fidelity:.3f} of linear against kernel ({self.how})")
+            if self.agreement is not None:
+                lines.append(f"agreement          {100 * self.agreement:.1f} % of held-out rows in the same class")
+            lines.append(f"held-out score     linear {self.score_linear:.3f}, kernel {self.score_kernel:.3f}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Standard errors of coefficients, with the degrees of freedom left to estimate them."""
+
+    standard_error: np.ndarray
+    """Shaped like the coefficients."""
+    free: float
+    """Residual degrees of freedom: rows minus effective degrees of freedom; infinite where the dispersion is known."""
+    kind: str
+    """``"model"``, ``"robust"`` or ``"clustered"``."""
+
+
+@dataclass(frozen=True)
+class LinearView:
+    """A kernel model read as a linear one: ``x @ coef + intercept``."""
+
+    coef: np.ndarray
+    """Coefficients γ, of shape (features,) or (features, classes)."""
+    intercept: float | np.ndarray
+    """Intercept of the linear predictor."""
+    certificate: Certificate
+    names: Sequence[str]
+    """Names of the features."""
+    feature_sd: np.ndarray
+    """Standard deviations of the features."""
+
+    @property
+    def kaf(self) -> float:
+        """Kernel accounted for."""
+        return self.certificate.kaf
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Linear predictor at new rows."""
+        return np.asarray(X, dtype=float) @ self.coef + self.intercept
+
+    def __str__(self) -> str:
+        order = np.argsort(-np.abs(np.atleast_2d(self.coef.T * self.feature_sd)).max(axis=0))[:10]
+        width = max(len(self.names[i]) for i in order)
+        lines = [f"{'feature':<{width}}  {'coefficient':>12}  {'per sd':>10}"]
+        coef = self.coef if self.coef.ndim == 1 else self.coef[:, 0]
+        lines += [f"{self.names[i]:<{width}}  {coef[i]:>12.4g}  {coef[i] * self.feature_sd[i]:>10.4g}" for i in order]
+        if len(self.names) > 10:
+            lines.append(f"... {len(self.names) - 10} more")
+        return "\n".join([*lines, "", str(self.certificate)])
+
+
+@dataclass(frozen=True)
+class WeightedColumns:
+    """The column space of ``R X_c``, in which coefficients are found."""
+
+    space: ColumnSpace
+    root: np.ndarray  # (n, 1): square roots of the weights
+    share: np.ndarray  # (n,): weights as shares of one, zero without an intercept
+    exact: bool
+
+    @classmethod
+    def of(cls, X: Any, weight: np.ndarray, *, fit_intercept: bool) -> WeightedColumns:
+        """Column space of the weighted features, centred if there is an intercept; ``X`` is kept by reference."""
+        share = weight / weight.sum() if fit_intercept else np.zeros(len(weight))
+        if np.all(weight == weight[0]):  # equal weights cancel, and X need not be copied
+            space = ColumnSpace.of(X, center=fit_intercept)
+            root = np.ones((len(weight), 1))
+        else:
+            root = np.sqrt(weight / weight.max())[:, None]
+            space = ColumnSpace.of(root * (np.asarray(X, dtype=float) - share @ X), center=False)
+        return cls(space, root, share, space.rank >= len(weight) - int(fit_intercept))
+
+    def centred(self, F: np.ndarray) -> np.ndarray:
+        """Return ``R (F − mean)``."""
+        return self.root * (F - self.share @ F)
+
+    def coefficients(self, f: np.ndarray) -> np.ndarray:
+        """Return ``γ = X̃⁺ R f_c`` for values ``f`` of shape (n, q)."""
+        return self.space.pinv_apply(self.centred(f))
+
+    def kaf(self, F: np.ndarray) -> float:
+        """Kernel accounted for, from features ``F`` of the kernel."""
+        return 1.0 if self.exact else self.space.kaf_of_factor(self.centred(F))
+
+    def projected_features(self, F: np.ndarray) -> np.ndarray:
+        r"""Features of the projected kernel: :math:`R^{-1} U V E^{1/2}` with :math:`(U^T\tilde F)(U^T\tilde F)^T = V E V^T`."""
+        U = self.space.basis
+        G = U.T @ self.centred(F)
+        V, singular, _ = np.linalg.svd(G, full_matrices=False)
+        keep = singular > 1e-12 * singular.max(initial=0.0)
+        return U @ (V[:, keep] * singular[keep]) / self.root
+
+
+def in_sample_gap(kernel: np.ndarray, linear: np.ndarray, weight: np.ndarray) -> float:
+    """Root mean squared difference in standard deviations of the kernel predictor, over all columns."""
+    share = weight / weight.sum()
+    spread = float(np.sum(share @ (kernel - share @ kernel) ** 2))
+    gap = float(np.sum(share @ (kernel - linear) ** 2))
+    return float(np.sqrt(gap / spread)) if spread > 0 else 0.0
+
+
+def fidelity(kernel: np.ndarray, linear: np.ndarray, weight: np.ndarray) -> float:
+    """R² of the linear predictor taken as a prediction of the kernel predictor."""
+    share = weight / weight.sum()
+    spread = float(np.sum(share @ (kernel - share @ kernel) ** 2))
+    gap = float(np.sum(share @ (kernel - linear) ** 2))
+    return 1.0 - gap / spread if spread > 0 else 1.0

@@ -1,0 +1,188 @@
+r"""The column space of a data matrix: what part of a kernel a linear function of the columns can express.
+
+For the standardised matrix :math:`Z = (X - 1\,\mathrm{mean}^T)\,\mathrm{diag}(\mathrm{scale})^{-1}` of rank
+:math:`r` and its singular value decomposition :math:`Z = U \Sigma V^T`,
+
+.. math:: P = Z Z^+ = U U^T, \qquad Z^+ = V \Sigma^{-1} U^T = Z^T\, U \Sigma^{-2} U^T .
+
+The second form of the pseudo-inverse needs no :math:`V`, which for wide data would be as large as the data:
+:math:`Z^T` is applied block by block.
+
+**Weights.** With weights :math:`s` the mean is the weighted one, :math:`X^T s / \sum_i s_i`. The projection
+itself is orthogonal in the plain sense: weights move the origin, not the angles.
+
+**Which decomposition.** Tall data are decomposed directly, as the basis is as large as they are. So are wide
+data of moderate size, by a QR factorisation of :math:`Z^T` and the decomposition of its triangle. Both keep
+singular values down to ``max(n, p) eps σ₁``. For larger wide data the eigenvalues of :math:`Z Z^T`, summed
+over column blocks, are the squares of the singular values. Squaring costs half of the digits, so singular
+values below ``σ₁ √(4 (n + √p) eps)``, about 1e-6 σ₁, are rounding error and count as zero. For float32 data
+nothing below ``4 eps`` of that type, 5e-7 σ₁, counts in either case: a column that is the sum of others is so
+only up to the rounding of its elements.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from pellucid.linalg.spectrum import positive_spectrum
+from pellucid.linalg.wide import ByColumns, Scale, apply_transpose, column_moments, gram_by_columns
+
+_DIRECT_ROWS = 2000  # wide data with more rows, or
+_DIRECT_BYTES = 1 << 28  # larger than this in float64, go through the Gram matrix
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSpace:
+    """Orthonormal basis of the column space of ``Z = (X − 1 meanᵀ) / scale``; see the module's formulas.
+
+    Examples
+    --------
+    >>> space = ColumnSpace.of(np.array([[1.0, 2.0], [2.0, 4.0], [4.0, 8.0]]))
+    >>> space.rank, space.exact
+    (1, False)
+    >>> space.pinv_apply(np.array([[-4.0], [-1.0], [5.0]])).ravel()
+    array([0.6, 1.2])
+    """
+
+    X: Any = field(repr=False)  # (n, p): the data, by reference
+    mean: np.ndarray = field(repr=False)  # (p,)
+    scale: np.ndarray = field(repr=False)  # (p,)
+    basis: np.ndarray = field(repr=False)  # (n, r): U
+    singular: np.ndarray = field(repr=False)  # (r,): decreasing
+    centered: bool
+
+    @classmethod
+    def of(
+        cls, X: Any, weight: np.ndarray | None = None, center: bool = True, *, scale: Scale = None
+    ) -> "ColumnSpace":
+        """Column space of ``X``: an array, memory map or sparse matrix of shape (n, p).
+
+        Parameters
+        ----------
+        X : array of shape (n, p)
+            Kept by reference, for :meth:`pinv_apply`.
+        weight : ndarray of shape (n,), optional
+            Weights of the rows in the means (and standard deviations).
+        center : bool
+            Whether to subtract the means, as goes with an unpenalised intercept.
+        scale : {"std"}, ndarray of shape (p,) or None
+            Divides the columns. The space stays the same, but singular values, the rank that rounding leaves
+            and the pseudo-inverse are those of the scaled columns.
+        """
+        n, p = X.shape
+        if n <= p and (n > _DIRECT_ROWS or 8 * n * p > _DIRECT_BYTES):
+            return cls.from_gram(X, gram_by_columns(X, weight=weight, center=center, scale=scale), center)
+        mean, spread = column_moments(X, weight=weight, center=center, scale=scale)
+        Z = np.array(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        Z -= mean
+        Z /= spread
+        if center:  # once more, for what the rounding of a mean far from zero has left
+            Z -= np.average(Z, axis=0, weights=weight)
+        if n <= p:
+            Z = np.asarray(np.linalg.qr(Z.T, mode="r")).T
+        U, singular, _ = np.linalg.svd(Z, full_matrices=False)
+        tolerance = max(max(n, p) * _EPS, _data_tolerance(X))
+        return cls._cut(X, mean, spread, U, singular, tolerance, center)
+
+    @classmethod
+    def from_gram(cls, X: Any, gram: ByColumns, center: bool = True) -> "ColumnSpace":
+        """Column space from the result of :func:`gram_by_columns`, for data that were read for it anyway."""
+        n, p = X.shape
+        values, vectors = positive_spectrum(np.array(gram.matrix, order="C"))
+        singular = np.sqrt(np.maximum(values[::-1], 0.0))
+        tolerance = max(np.sqrt(4.0 * (n + np.sqrt(p)) * _EPS), _data_tolerance(X))
+        return cls._cut(X, gram.mean, gram.scale, vectors[:, ::-1], singular, tolerance, center)
+
+    @classmethod
+    def _cut(
+        cls,
+        X: Any,
+        mean: np.ndarray,
+        scale: np.ndarray,
+        U: np.ndarray,
+        singular: np.ndarray,
+        tolerance: float,
+        centered: bool,
+    ) -> "ColumnSpace":
+        """Keep singular values above ``tolerance · σ₁``, and no more than centring leaves room for."""
+        room = len(U) - centered
+        rank = min(int(np.sum(singular > tolerance * singular.max(initial=0.0))), room)
+        return cls(X, mean, scale, np.ascontiguousarray(U[:, :rank]), singular[:rank], centered)
+
+    @property
+    def rank(self) -> int:
+        """Rank ``r`` of the standardised data."""
+        return len(self.singular)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the space holds every (centred) vector: rank n, or n − 1 after centring."""
+        return self.rank == len(self.basis) - self.centered
+
+    def project(self, V: np.ndarray) -> np.ndarray:
+        """Return ``P V = U Uᵀ V``, the fit of ``V`` by the columns; shape (n, k), or (n,) for a vector."""
+        return self.basis @ (self.basis.T @ V)
+
+    def pinv_apply(self, V: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
+        """Return ``Z⁺ V``: the coefficients of least norm with ``Z coef = P V``.
+
+        Parameters
+        ----------
+        V : ndarray of shape (n, k) or (n,)
+        out : ndarray of shape (p, k) or (p,), optional
+            Receives the result, a memory map for instance; it is written by column blocks.
+
+        Returns
+        -------
+        coef : ndarray of shape (p, k) or (p,)
+            In units of the scaled columns: divide by ``scale`` for those of ``X``.
+        """
+        inner = self.basis.T @ V
+        # twice by σ instead of once by σ², which could vanish
+        inner = (inner.T / self.singular / self.singular).T
+        return apply_transpose(self.X, self.basis @ inner, self.mean, self.scale, out=out)
+
+    def project_kernel(self, K: np.ndarray) -> np.ndarray:
+        """Return ``C = Uᵀ K U`` of shape (r, r), the projected kernel ``P K P = U C Uᵀ`` in factored form."""
+        return self.basis.T @ (K @ self.basis)
+
+    def kaf(self, K: np.ndarray) -> float:
+        r"""Kernel accounted for, ``‖P K P‖²_F / ‖K‖²_F``, between 0 and 1.
+
+        Since ``U`` is orthonormal this is ``‖C‖²_F / ‖K‖²_F``. Exactly 1 where the space is exact, and for
+        ``K = 0``.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n)
+            Kernel matrix, centred with the same weights if the space is centred.
+        """
+        size = np.abs(K).max(initial=0.0)
+        if self.exact or size == 0:
+            return 1.0
+        return _norm_ratio(self.project_kernel(K / size), K / size)
+
+    def kaf_of_factor(self, F: np.ndarray) -> float:
+        """:meth:`kaf` of ``K = F Fᵀ`` from a factor of shape (n, m), centred likewise, without forming ``K``.
+
+        ``‖P F Fᵀ P‖_F = ‖Wᵀ W‖_F`` with ``W = Uᵀ F``, and ``‖K‖_F = ‖Fᵀ F‖_F``.
+        """
+        size = np.abs(F).max(initial=0.0)
+        if self.exact or size == 0:
+            return 1.0
+        F = F / size
+        W = self.basis.T @ F
+        return _norm_ratio(W.T @ W, F.T @ F)
+
+
+def _data_tolerance(X: Any) -> float:
+    """Relative size of singular values that the rounding of the data may cause."""
+    return 4.0 * float(np.finfo(X.dtype).eps) if X.dtype.kind == "f" else 0.0
+
+
+def _norm_ratio(part: np.ndarray, whole: np.ndarray) -> float:
+    """Return ``‖part‖²_F / ‖whole‖²_F``, cut to [0, 1] against rounding."""
+    return float(np.clip(np.vdot(part, part) / np.vdot(whole, whole), 0.0, 1.0))

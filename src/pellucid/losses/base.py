@@ -1,0 +1,192 @@
+"""What a loss is: value, derivatives and deviance of single rows, and the constant that fits them best."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pellucid.losses.constant import ONE_SIDED, check_constant_data, expanding_bracket, zero_of_slope
+
+REGISTRY: dict[str, type[Loss]] = {}
+"""Every concrete loss class by its ``name``, filled as classes are defined; the law tests run over it."""
+
+
+class Loss(ABC):
+    """The cost of predicting ``η`` where ``y`` was observed, convex in ``η``.
+
+    All methods work element by element, take anything that NumPy takes, and return new float64 arrays. They
+    stay free of overflow, of warnings and of NaN for every ``η`` that a diverging solver may come up with.
+    Targets are taken as they are; :meth:`check_targets` is the gate to pass them through once.
+
+    A new loss needs a ``name`` of its own, a ``kind``, and ``_value``, ``_gradient`` and ``_deviance``;
+    further ``_curvature`` if it is smooth, ``_mean`` if its link has an inverse, ``_allowed`` if not every
+    number is a target, and ``_best_constant`` if there is a closed form.
+    """
+
+    name: ClassVar[str]
+    """The word by which estimators know the loss."""
+    kind: ClassVar[str]
+    """What the targets are: ``"regression"``, ``"counts"`` or ``"classification"``."""
+    smooth: ClassVar[bool] = True
+    """Whether Newton steps apply; ``False`` means no curvature, to be solved as a quadratic programme."""
+    linked: ClassVar[bool] = True
+    """Whether ``η`` has an inverse link, so that :meth:`mean` gives an expected target or a probability."""
+    multiclass: ClassVar[bool] = False
+    """Whether ``η`` has one column per class, of shape (n, C), instead of one number per row."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__name__.startswith("_"):
+            return
+        name = vars(cls).get("name")
+        if not isinstance(name, str):
+            raise TypeError(f"The loss {cls.__name__} needs a name of its own, such as name = 'huber'.")
+        known = REGISTRY.get(name)
+        if known and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise TypeError(f"The name {name!r} of the loss {cls.__name__} is taken by {known.__name__}.")
+        REGISTRY[name] = cls
+
+    # ---------------------------------------------------------------- values
+    def value(self, y: ArrayLike, eta: ArrayLike) -> np.ndarray:
+        """Loss of every row, up to a term that does not depend on ``eta``."""
+        y, eta = self._pair(y, eta)
+        with np.errstate(over="ignore"):
+            return np.asarray(self._value(y, eta), dtype=np.float64)
+
+    def gradient(self, y: ArrayLike, eta: ArrayLike) -> np.ndarray:
+        """Derivative of the loss with respect to ``eta``; at a kink, one of its subgradients."""
+        y, eta = self._pair(y, eta)
+        with np.errstate(over="ignore"):
+            return np.asarray(self._gradient(y, eta), dtype=np.float64)
+
+    def curvature(self, y: ArrayLike, eta: ArrayLike) -> np.ndarray:
+        """Second derivative of the loss with respect to ``eta``, never negative."""
+        if not self.smooth:
+            raise TypeError(
+                f"The {self.name} loss has no curvature, so Newton steps do not apply to it: solve it as a "
+                f"quadratic programme, or choose a smooth loss."
+            )
+        y, eta = self._pair(y, eta)
+        with np.errstate(over="ignore"):
+            return np.asarray(self._curvature(y, eta), dtype=np.float64)
+
+    def deviance(self, y: ArrayLike, eta: ArrayLike) -> np.ndarray:
+        """Twice the log-likelihood lost against a perfect fit, per row: never negative, zero if perfect."""
+        y, eta = self._pair(y, eta)
+        with np.errstate(over="ignore"):
+            return np.asarray(self._deviance(y, eta), dtype=np.float64)
+
+    def mean(self, eta: ArrayLike) -> np.ndarray:
+        """Expected target at ``eta``, the inverse link; for classes the probability."""
+        return np.asarray(self._mean(np.asarray(eta, dtype=np.float64)), dtype=np.float64)
+
+    def bound(self, C: int | None = None) -> float:
+        """Smallest number that no curvature exceeds, infinite where there is none.
+
+        With it, one factorisation of ``bound · ZᵀSZ + αI`` serves every step of a fit. Only losses over
+        several classes look at ``C``, the number of classes.
+        """
+        return np.inf
+
+    @abstractmethod
+    def _value(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
+        """Values for float64 arrays whose shapes fit; so for the other methods with an underscore."""
+
+    @abstractmethod
+    def _gradient(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray: ...
+
+    @abstractmethod
+    def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray: ...
+
+    def _curvature(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
+        raise NotImplementedError(f"{type(self).__name__} is smooth, but does not define _curvature.")
+
+    def _mean(self, eta: np.ndarray) -> np.ndarray:
+        raise TypeError(
+            f"The {self.name} loss has no inverse link: its predictor has a sign and a size, but no "
+            f"expected target or probability. Use loss='logistic' for probabilities."
+        )
+
+    def _pair(self, y: ArrayLike, eta: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        y, eta = np.asarray(y, dtype=np.float64), np.asarray(eta, dtype=np.float64)
+        if y.ndim and eta.ndim and y.ndim != eta.ndim:
+            # (n, 1) against (n,) would silently become (n, n)
+            raise ValueError(
+                f"y and eta must have the same number of dimensions, got shapes {y.shape} and {eta.shape}."
+            )
+        return y, eta
+
+    # --------------------------------------------------------------- targets
+    def check_targets(self, y: ArrayLike) -> np.ndarray:
+        """Return targets as float64, or say what is wrong with them and what to do about it."""
+        try:
+            y = np.asarray(y)
+            if np.iscomplexobj(y):
+                raise TypeError
+            targets = y.astype(np.float64, copy=False)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"The {self.name} loss needs numeric targets; encode labels as numbers first."
+            ) from None
+        if targets.size == 0 or targets.ndim == 0:
+            raise ValueError(f"Targets must be an array of at least one row, got shape {targets.shape}.")
+        if not np.all(np.isfinite(targets)):
+            raise ValueError("Targets contain NaN or infinity: drop or impute these rows first.")
+        return self._allowed(targets)
+
+    def _allowed(self, y: np.ndarray) -> np.ndarray:
+        """Return finite targets, or raise ``ValueError`` if this loss is not defined on some of them."""
+        return y
+
+    # -------------------------------------------------------------- constant
+    def best_constant(
+        self, y: ArrayLike, weight: ArrayLike | None = None, offset: ArrayLike | None = None
+    ) -> float:
+        """Return the constant ``b`` that minimises ``Σ_i s_i · loss(y_i, offset_i + b)``.
+
+        Parameters
+        ----------
+        y : array of shape (n,)
+            Targets.
+        weight : array of shape (n,), optional
+            Row weights ``s``, not all zero; ones if not given.
+        offset : array of shape (n,), optional
+            Known part of the linear predictor; zeros if not given.
+
+        Returns
+        -------
+        float
+            Always finite. Where the best constant would be infinite, as for rows of one class or counts that
+            are all zero, it is cut where ``offset + b`` has reached -30 or 30 for every row, a probability or
+            expected count of 1e-13. Where a whole interval is best, a finite point of it.
+        """
+        y, s, o = check_constant_data(y, weight, offset)
+        return float(self._best_constant(y, s, o))
+
+    def _best_constant(self, y: np.ndarray, s: np.ndarray, o: np.ndarray) -> float:
+        """Return the best constant for weights above zero with maximum one."""
+
+        def slope(b: float) -> float:
+            return float(s @ self.gradient(y, o + b))
+
+        bracket = expanding_bracket(slope, -float(s @ o) / float(s.sum()))
+        if isinstance(bracket, float):  # the slope never changes sign, and this is the sign of the way down
+            return self._one_sided(bracket, o)
+        return zero_of_slope(slope, *bracket)
+
+    def _one_sided(self, sign: float, o: np.ndarray) -> float:
+        return ONE_SIDED - float(o.min()) if sign > 0 else -ONE_SIDED - float(o.max())
+
+    # -------------------------------------------------------------- identity
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *sorted(vars(self).items())))
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{key}={value!r}" for key, value in vars(self).items())
+        return f"{type(self).__name__}({options})"

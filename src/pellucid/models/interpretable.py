@@ -1,0 +1,422 @@
+"""Kernel models with coefficients on the original features, and a certificate of how faithful they are."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy import stats
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid._validation import check_offset
+from pellucid.effects import Summary
+from pellucid.effects.inference import coefficient_errors
+from pellucid.effects.linear import Certificate, LinearView, WeightedColumns, fidelity, in_sample_gap
+from pellucid.exceptions import FidelityWarning
+from pellucid.linalg import column_scale
+from pellucid.losses import Multinomial
+from pellucid.models.glm import KernelClassifier, KernelGLMBase, KernelGLMRegressor, is_logistic
+from pellucid.models.glm_engine import solve
+from pellucid.solvers import GLMProblem
+
+_POOR = 0.5  # held-out fidelity below which the linear predictor is another model altogether
+
+
+class InterpretableBase(KernelGLMBase):
+    """What the interpretable regressor and classifier share."""
+
+    certify: int
+
+    def _fit_problems(
+        self, rows: np.ndarray, problems: list[GLMProblem], y: np.ndarray, kept: np.ndarray
+    ) -> None:
+        super()._fit_problems(rows, problems, y, kept)  # the kernel model itself
+        self.kernel_alpha_ = self.alpha_
+        weight = problems[0].weight
+        F = self._kernel_features.Z
+        columns = WeightedColumns.of(rows, weight, fit_intercept=bool(self.fit_intercept))
+        self._columns, self._problems, self._weight = columns, problems, weight
+        if columns.exact:
+            self._Z, self._fits = F, self._kernel_fits
+        else:
+            self._Z = columns.projected_features(F)
+            self.alpha_ = self._choose_alpha(self._Z, problems, y, kept)
+            self._fits = [solve(self._Z, p, self.alpha_, **self._options(p)) for p in problems]
+        delta = np.column_stack([fit.delta for fit in self._fits])
+        level = np.concatenate([np.atleast_1d(fit.intercept) for fit in self._fits])
+        f = self._Z @ delta
+        share = weight / weight.sum()
+        self._linear_coef = columns.coefficients(f)
+        shift = share @ f - (share @ rows) @ self._linear_coef if self.fit_intercept else 0.0
+        self._linear_intercept = level + shift
+        self.feature_sd_ = column_scale(rows, weight)
+        self.certificate_ = self._certify(rows, F)
+        self.kaf_ = self.certificate_.kaf
+
+    def _certify(self, rows: np.ndarray, F: np.ndarray) -> Certificate:
+        """Compare linear and kernel predictor, on the training rows and on rows held out of both."""
+        weight = self._weight
+        linear = rows @ self._linear_coef + self._linear_intercept
+        kernel = self._scores_fit
+        gap = in_sample_gap(kernel, linear, weight)
+        kaf = self._columns.kaf(F)
+        if not self.certify or len(rows) < 2 * self.certify:
+            return Certificate(self._columns.exact, kaf, gap, None, None, None, None, "not computed")
+        held_linear, held_kernel = self._held_out(rows, F)
+        classes = isinstance(self, ClassifierMixin)
+        agreement = None
+        if classes:
+            same = _winner(held_linear) == _winner(held_kernel)
+            agreement = float(weight @ same / weight.sum())
+        return Certificate(
+            self._columns.exact,
+            kaf,
+            gap,
+            fidelity(held_kernel, held_linear, weight),
+            agreement,
+            self._held_out_score(held_linear),
+            self._held_out_score(held_kernel),
+            f"{self.certify}-fold",
+        )
+
+    def _held_out(self, rows: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Linear and kernel predictors of each row by models that never saw it, at the alphas already chosen."""
+        n = len(rows)
+        order = np.random.default_rng(0).permutation(n)
+        linear = np.empty((n, len(self._intercept)))
+        kernel = np.empty_like(linear)
+        for test in np.array_split(order, self.certify):
+            train = np.setdiff1d(np.arange(n), test)
+            problems = [p.rows(train) for p in self._problems]
+            weight = self._weight[train]
+            share = weight / weight.sum()
+            fits = [solve(F[train], p, self.kernel_alpha_, **self._options(p)) for p in problems]
+            delta = np.column_stack([fit.delta for fit in fits])
+            level = np.concatenate([np.atleast_1d(fit.intercept) for fit in fits])
+            kernel[test] = F[test] @ delta + level
+            columns = WeightedColumns.of(rows[train], weight, fit_intercept=bool(self.fit_intercept))
+            Z = F[train]
+            if not self._columns.exact:
+                Z = columns.projected_features(F[train])
+                fits = [solve(Z, p, self.alpha_, **self._options(p)) for p in problems]
+                delta = np.column_stack([fit.delta for fit in fits])
+                level = np.concatenate([np.atleast_1d(fit.intercept) for fit in fits])
+            f = Z @ delta
+            coef = columns.coefficients(f)
+            shift = share @ f - (share @ rows[train]) @ coef if self.fit_intercept else 0.0
+            linear[test] = rows[test] @ coef + level + shift
+        return linear, kernel
+
+    def _held_out_score(self, scores: np.ndarray) -> float:
+        """Accuracy of classes, share of deviance explained otherwise."""
+        weight = self._weight
+        if isinstance(self, ClassifierMixin):
+            truth = self._problems[0].y if len(self._problems) == 1 else np.argmax([p.y for p in self._problems], axis=0)
+            return float(weight @ (_winner(scores) == truth) / weight.sum())
+        p = self._problems[0]
+        null = p.offset + p.loss.best_constant(p.y, p.weight, p.offset)
+        loss: Any = p.loss
+        reached = weight @ loss.deviance(p.y, p.offset + scores[:, 0])
+        worst = weight @ loss.deviance(p.y, null)
+        return float(1.0 - reached / worst) if worst > 0 else 1.0
+
+    def _linear_scores(self, rows: np.ndarray) -> np.ndarray:
+        quality = self.certificate_.fidelity
+        if quality is not None and quality < _POOR:
+            warnings.warn(
+                f"The linear predictor follows the kernel model poorly on new rows (held-out fidelity R² {quality:.2f}). The "
+                f"coefficients describe the fitted values; to predict new rows like the kernel model, use how='kernel'.",
+                FidelityWarning,
+                stacklevel=4,
+            )
+        return np.asarray(rows, dtype=float) @ self._linear_coef + self._linear_intercept
+
+    def _scores_by(self, X: Any, how: str) -> np.ndarray:
+        rows = self._check_new_rows(X)
+        if how == "linear":
+            return self._linear_scores(rows)
+        if how == "kernel":
+            return self._scores(rows)
+        raise ValueError(f"how must be 'linear' or 'kernel', got {how!r}.")
+
+    @property
+    def coefficient_names_(self) -> list[str]:
+        """Names of the features."""
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{c}" for c in range(self.n_features_in_)] if names is None else list(names)
+
+    def linear_view(self) -> LinearView:
+        """The model read as a linear one."""
+        check_is_fitted(self)
+        return LinearView(
+            self.coef_, self._shaped(self._linear_intercept), self.certificate_, self.coefficient_names_, self.feature_sd_
+        )
+
+    def _shaped(self, values: np.ndarray) -> Any:
+        if len(self._intercept) > 1:
+            return values
+        return float(values[0]) if values.ndim == 1 else values[:, 0]
+
+    def coefficient_frame(
+        self, *, level: float = 0.95, kind: str = "model", groups: Any = None, output: int = 0
+    ) -> Any:
+        """Coefficients with standard errors, intervals and p-values, as a pandas data frame.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Coverage of the intervals.
+        kind : {"model", "robust", "clustered"}, default="model"
+            Standard errors that take the model's variance at its word; that allow any variance (HC3); or that allow rows of one group to hang together.
+        groups : array-like of shape (n,), optional
+            Group of each training row, for clustered errors.
+        output : int, default=0
+            Which class, for one-against-rest models.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns ``coefficient``, ``per_sd`` (in units of one standard deviation of the feature), ``standard_error``, ``low``, ``high``, ``p_value``.
+
+        Notes
+        -----
+        Intervals are for the *penalised* estimand: what the fit at this alpha estimates on average. Shrinkage, and the choice of alpha, are not in them.
+        """
+        check_is_fitted(self)
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("coefficient_frame needs pandas: pip install pandas") from None
+        problem, fit = self._problems[output], self._fits[output]
+        if isinstance(problem.loss, Multinomial) or not problem.loss.smooth:  # type: ignore[attr-defined]
+            raise ValueError(
+                f"Standard errors are not available for the {self.loss_.name} loss with {len(self._intercept)} scores; "
+                f"use stability() to see how coefficients vary."
+            )
+        if groups is not None:
+            groups = np.asarray(groups)[self._kept]
+        errors = coefficient_errors(self._columns, self._Z, problem, fit, kind=kind, groups=groups)
+        coef = self._linear_coef[:, output]
+        se = errors.standard_error
+        reach = stats.t.ppf(0.5 + level / 2.0, errors.free) * se
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.where(se > 0, coef / se, 0.0)
+        return pd.DataFrame(
+            {
+                "coefficient": coef,
+                "per_sd": coef * self.feature_sd_,
+                "standard_error": se,
+                "low": coef - reach,
+                "high": coef + reach,
+                "p_value": np.where(se > 0, 2.0 * stats.t.sf(np.abs(t), errors.free), 1.0),
+            },
+            index=pd.Index(self.coefficient_names_, name="feature"),
+        )
+
+    def summary(self) -> Summary:
+        """What was fitted, with the certificate; print it."""
+        check_is_fitted(self)
+        certificate = [tuple(line.split("  ", 1)) for line in str(self.certificate_).splitlines()]
+        facts: list[tuple[str, object]] = [(label.strip(), text.strip()) for label, text in certificate]
+        return Summary(type(self).__name__, self._facts() + facts)
+
+
+def _winner(scores: np.ndarray) -> np.ndarray:
+    return (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else np.argmax(scores, axis=1)
+
+
+class InterpretableKernelRegressor(InterpretableBase, KernelGLMRegressor):
+    r"""Kernel regression whose solution is re-expressed as coefficients on the original features.
+
+    With at least as many features as rows the coefficients γ reproduce the fitted values of the kernel model exactly. With fewer, the kernel is projected on what is
+    linear in the features, ``KAF`` says how much of it that is, and the model fitted with the projected kernel *is* linear. Either way the
+    certificate tells how closely the linear predictor follows the full kernel model on rows that neither has seen, and how well each predicts.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn Gaussian-process kernel, default="rbf"
+        As in :class:`KernelGLMRegressor`.
+    loss : {"squared", "poisson", "gamma"}, default="squared"
+        What a good fit means.
+    alpha : float or {"cv", "loo"}, default="cv"
+        Ridge strength, chosen separately for the kernel model and the projected one.
+    alphas, cv, fit_intercept, n_components, max_iter
+        As in :class:`KernelGLMRegressor`.
+    certify : int, default=5
+        Number of folds for the out-of-sample part of the certificate; 0 leaves it out.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The coefficients γ.
+    intercept_ : float
+        Intercept of the linear predictor.
+    kaf_ : float
+        Kernel accounted for, 1 in the exact case.
+    certificate_ : Certificate
+        Exact or projected, in-sample gap, KAF, held-out fidelity and scores.
+    alpha_, kernel_alpha_ : float
+        Ridge strength of the model behind the coefficients, and of the full kernel model.
+    feature_sd_ : ndarray of shape (n_features,)
+        Standard deviations of the features.
+    kernel_, kernel_accuracy_, n_iter_, optimality_
+        As in :class:`KernelGLMRegressor`.
+
+    References
+    ----------
+    Groenen and Greenacre (2025), Interpretable kernels, Economics working paper 1915, Universitat Pompeu Fabra.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from pellucid import InterpretableKernelRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> model = InterpretableKernelRegressor().fit(X, y)
+    >>> model.coef_.shape, 0 < model.kaf_ < 1
+    ((10,), True)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        loss: Any = "squared",
+        alpha: Any = "cv",
+        alphas: Any = None,
+        cv: Any = 5,
+        fit_intercept: bool = True,
+        n_components: int | None = None,
+        max_iter: int = 100,
+        certify: int = 5,
+    ) -> None:
+        super().__init__(
+            kernel,
+            loss=loss,
+            alpha=alpha,
+            alphas=alphas,
+            cv=cv,
+            fit_intercept=fit_intercept,
+            n_components=n_components,
+            max_iter=max_iter,
+        )
+        self.certify = certify
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None) -> Self:
+        """Fit the kernel model and its coefficients; parameters as in :meth:`KernelGLMRegressor.fit`."""
+        super().fit(X, y, sample_weight, offset=offset, exposure=exposure)
+        self.coef_ = self._shaped(self._linear_coef)
+        self.intercept_ = self._shaped(self._linear_intercept)
+        return self
+
+    def predict(
+        self, X: Any, how: str = "linear", *, offset: Any = None, exposure: Any = None
+    ) -> np.ndarray:
+        """Predicted means, by the coefficients or by the full kernel model.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+            New rows.
+        how : {"linear", "kernel"}, default="linear"
+            Which predictor: ``x @ coef_ + intercept_``, or the kernel model. The certificate compares them.
+        offset, exposure : array-like of shape (m,), optional
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        mean : ndarray of shape (m,)
+        """
+        scores = self._scores_by(X, how)[:, 0]
+        log_link = self.loss_.name in ("poisson", "gamma")
+        return self.loss_.mean(scores + check_offset(offset, exposure, len(scores), log_link=log_link))
+
+
+class InterpretableKernelClassifier(InterpretableBase, KernelClassifier):
+    r"""Kernel classification whose solution is re-expressed as coefficients on the original features.
+
+    The classifier's companion of :class:`InterpretableKernelRegressor`: logistic (multinomial for more than two classes), hinge or squared hinge loss.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn Gaussian-process kernel, default="rbf"
+        As in :class:`KernelClassifier`.
+    loss : {"logistic", "hinge", "squared_hinge"}, default="logistic"
+        What a good fit means.
+    alpha : float or {"cv", "loo"}, default="cv"
+        Ridge strength, chosen separately for the kernel model and the projected one.
+    alphas, cv, fit_intercept, n_components, max_iter
+        As in :class:`KernelClassifier`.
+    certify : int, default=5
+        Number of folds for the out-of-sample part of the certificate; 0 leaves it out.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    coef_ : ndarray of shape (n_features,) or (n_features, n_classes)
+        The coefficients γ of the score.
+    intercept_ : float or ndarray of shape (n_classes,)
+        Intercept of the linear score.
+    kaf_, certificate_, alpha_, kernel_alpha_, feature_sd_, kernel_, kernel_accuracy_, n_iter_, optimality_
+        As in :class:`InterpretableKernelRegressor`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from pellucid import InterpretableKernelClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = InterpretableKernelClassifier(alpha="loo").fit(X, y)
+    >>> model.certificate_.agreement > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        loss: Any = "logistic",
+        alpha: Any = "cv",
+        alphas: Any = None,
+        cv: Any = 5,
+        fit_intercept: bool = True,
+        n_components: int | None = None,
+        max_iter: int = 100,
+        certify: int = 5,
+    ) -> None:
+        super().__init__(
+            kernel,
+            loss=loss,
+            alpha=alpha,
+            alphas=alphas,
+            cv=cv,
+            fit_intercept=fit_intercept,
+            n_components=n_components,
+            max_iter=max_iter,
+        )
+        self.certify = certify
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+        """Fit the kernel model and its coefficients; parameters as in :meth:`KernelClassifier.fit`."""
+        super().fit(X, y, sample_weight, offset=offset)
+        self.coef_ = self._shaped(self._linear_coef)
+        self.intercept_ = self._shaped(self._linear_intercept)
+        return self
+
+    def decision_function(self, X: Any, how: str = "linear", *, offset: Any = None) -> np.ndarray:
+        """Scores by the coefficients (``how="linear"``) or by the full kernel model (``how="kernel"``)."""
+        scores = self._scores_by(X, how)
+        if scores.shape[1] > 1:
+            return scores
+        return scores[:, 0] + check_offset(offset, None, len(scores), log_link=False)
+
+    def predict(self, X: Any, how: str = "linear", *, offset: Any = None) -> np.ndarray:
+        """Predicted classes, by the coefficients or by the full kernel model."""
+        return self._classes_of(self.decision_function(X, how, offset=offset))
+
+    @available_if(is_logistic)
+    def predict_proba(self, X: Any, how: str = "linear", *, offset: Any = None) -> np.ndarray:
+        """Class probabilities, by the coefficients or by the full kernel model; logistic loss only."""
+        return self._probabilities_of(self.decision_function(X, how, offset=offset))

@@ -1,0 +1,298 @@
+"""Coefficients: over random splits of the data, or of one model as bars or as a profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pellucid.effects.stability import Stability, features_first
+from pellucid.plots.style import BLUE, GREY, ORANGE, new_axes, tidy
+
+_LONGEST = 32  # characters of a name that are shown
+
+
+def plot_stability(
+    result: Stability,
+    method: str | Sequence[str] | None = None,
+    *,
+    kind: str = "coefficients",
+    only_constant: bool = False,
+    max_features: int = 30,
+    output: int = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw coefficients or test errors over random splits as box plots.
+
+    Boxes hold the middle half of the splits, whiskers reach to the extremes. Coefficients are in the order of
+    their medians, and coloured where zero lies outside their whole range.
+
+    Parameters
+    ----------
+    result : Stability
+        What :func:`pellucid.stability` returns.
+    method : str, optional
+        Whose coefficients; may be left out if only one method has them. For errors, one name or a list of
+        names; all methods by default.
+    kind : {"coefficients", "errors"}, default="coefficients"
+        What to draw.
+    only_constant : bool, default=False
+        Whether to show only coefficients that have the same sign in all splits.
+    max_features : int, default=30
+        Show at most so many coefficients, those with the largest medians in absolute value.
+    output : int, default=0
+        Which class or output, where there are several.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from pellucid import plot_stability, stability
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ax = plot_stability(stability(Ridge(0.1), X, y, n_splits=10))
+    >>> [label.get_text() for label in ax.get_yticklabels()][-2:]
+    ['s5', 'bmi']
+    """
+    if kind == "errors":
+        return _errors(result, method, ax)
+    if kind != "coefficients":
+        raise ValueError(f"kind must be one of coefficients, errors, got {kind!r}.")
+    if method is not None and not isinstance(method, str):
+        raise ValueError("Coefficients are drawn for one method at a time: pass its name.")
+    if max_features < 1:
+        raise ValueError(f"max_features must be at least 1, got {max_features!r}.")
+    return _coefficients(result, result.which(method), only_constant, max_features, output, ax)
+
+
+def _coefficients(
+    result: Stability, method: str, only_constant: bool, max_features: int, output: int, ax: Any
+) -> Any:
+    coef, names = result.replicates(method, output=output), result.names_of(method)
+    outside = result.zero_outside[method]
+    outside = outside if outside.ndim == 1 else outside[:, output]
+    candidates = np.flatnonzero(outside) if only_constant else np.arange(len(names))
+    if len(candidates) == 0:
+        raise ValueError("No coefficient has the same sign in all splits; leave only_constant out.")
+    median = np.median(coef, axis=0)
+    largest = candidates[np.argsort(-np.abs(median[candidates]), kind="stable")[:max_features]]
+    order = largest[np.argsort(median[largest], kind="stable")]
+    ax = new_axes(ax, size=(6.4, 1.5 + 0.25 * max(len(order), 4)))
+    colours = [BLUE if flag else "0.75" for flag in outside[order]]
+    ax.axvline(0.0, color=GREY, linewidth=1, zorder=1)
+    _boxes(ax, coef[:, order], colours)
+    ax.set_yticks(np.arange(1, len(order) + 1), labels=[_short(names[j]) for j in order])
+    which = f", {_output_name(result, method, output)}" if len(_shape(result, method)) == 3 else ""
+    what = "of constant sign" if only_constant else "coefficients"
+    shown = f"{len(order)} largest of {len(candidates)} {what}" if len(order) < len(candidates) else ""
+    if only_constant and not shown:
+        shown = f"{len(order)} of {len(names)} coefficients keep their sign"
+    elif not only_constant:
+        _key(ax, bool(outside[order].any()), bool((~outside[order]).any()))
+        kept = f"{int(outside.sum())} of {len(names)} keep their sign"
+        shown = f"{shown}; {kept}" if shown else kept
+    title = f"{method}{which}: {result.n_splits} splits\n{shown}"
+    tidy(ax, title, "coefficient", "")
+    ax.grid(False, axis="y")
+    return ax
+
+
+def _shape(result: Stability, method: str) -> tuple[int, ...]:
+    coef = result.coef[method]
+    return () if coef is None else coef.shape
+
+
+def _output_name(result: Stability, method: str, output: int) -> str:
+    if len(result.classes) == _shape(result, method)[2]:
+        return f"class {result.classes[output]}"
+    return f"output {output}"
+
+
+def _key(ax: Any, some_outside: bool, some_inside: bool) -> None:
+    """Say what the colours mean; boxes sorted upwards leave the lower right corner free."""
+    entries = []
+    if some_outside:
+        entries.append((BLUE, "same sign in all splits"))
+    if some_inside:
+        entries.append(("0.75", "sign not constant"))
+    for colour, label in entries:
+        ax.plot([], [], "s", color=colour, markersize=8, label=label)
+    ax.legend(frameon=True, framealpha=0.9, edgecolor="none", loc="lower right", fontsize="small")
+
+
+def _errors(result: Stability, method: str | Sequence[str] | None, ax: Any) -> Any:
+    methods = list(result.methods)
+    wanted = methods if method is None else [method] if isinstance(method, str) else list(method)
+    unknown = [name for name in wanted if name not in methods]
+    if unknown or not wanted:
+        raise ValueError(
+            f"There is no method {', '.join(map(repr, unknown))}; there are {', '.join(methods)}."
+        )
+    columns = [methods.index(name) for name in reversed(wanted)]  # the first one on top
+    errors = result.test_error[:, columns]
+    ax = new_axes(ax, size=(6.4, 1.5 + 0.45 * max(len(columns), 2)))
+    best = np.median(errors, axis=0) == np.median(errors, axis=0).min()
+    _boxes(ax, errors, [BLUE if flag and len(columns) > 1 else "0.75" for flag in best])
+    ranks = result.mean_ranks["test"]
+    labels = [_short(methods[j]) for j in columns]
+    if len(methods) > 1:
+        labels = [f"{label}\nmean rank {ranks[j]:.2f}" for label, j in zip(labels, columns, strict=True)]
+    ax.set_yticks(np.arange(1, len(columns) + 1), labels=labels)
+    tidy(ax, f"Rows left out of the fit, {result.n_splits} splits", f"test error ({result.measure})", "")
+    ax.grid(False, axis="y")
+    return ax
+
+
+def _boxes(ax: Any, values: np.ndarray, colours: list[str]) -> None:
+    """Horizontal boxes with whiskers to the extremes, from plain lines and bars.
+
+    The keyword of ``Axes.boxplot`` that lays boxes down is not the same in all versions of matplotlib.
+    """
+    at = np.arange(1, values.shape[1] + 1)
+    low, lower, median, upper, high = np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0], axis=0)
+    ax.hlines([*at, *at], [*low, *upper], [*lower, *high], color="0.35", linewidth=0.9, zorder=2)
+    ax.vlines([*low, *high], [*at - 0.16, *at - 0.16], [*at + 0.16, *at + 0.16], color="0.35", linewidth=0.9)
+    ax.barh(
+        at, upper - lower, left=lower, height=0.62, color=colours, edgecolor="0.25", linewidth=0.6, zorder=3
+    )
+    ax.vlines(median, at - 0.31, at + 0.31, color="black", linewidth=1.6, zorder=4)
+    ax.set_ylim(0.4, len(at) + 0.6)
+
+
+def plot_coefficients(
+    view: Any,
+    names: Sequence[Any] | None = None,
+    *,
+    kind: str = "bars",
+    top: int = 20,
+    output: int = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw the coefficients of one model: the largest as bars, or all of them as a profile.
+
+    Where the standard deviations of the features are known, each coefficient is multiplied by that of its
+    feature, so that features in different units can be compared.
+
+    Parameters
+    ----------
+    view : LinearView, fitted estimator, pipeline, or array of shape (p,) or (p, classes)
+        Anything with a ``coef`` or ``coef_``; ``feature_sd`` (or ``feature_sd_``) and names of features are
+        used if present.
+    names : sequence of length p, optional
+        Names of the features, in place of those of ``view``.
+    kind : {"bars", "profile"}, default="bars"
+        Bars for the largest coefficients, or a line over the features in their order. The profile takes names
+        that are numbers, such as wavelengths, as positions.
+    top : int, default=20
+        Number of bars.
+    output : int, default=0
+        Which class or output, where there are several.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> from pellucid import plot_coefficients
+    >>> ax = plot_coefficients([0.3, -0.8, 0.1], names=["age", "dose", "weight"])
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['weight', 'age', 'dose']
+    """
+    if kind not in ("bars", "profile"):
+        raise ValueError(f"kind must be one of bars, profile, got {kind!r}.")
+    values, labels, standardised = _read(view, names, output)
+    what = "coefficient × sd" if standardised else "coefficient"
+    if kind == "profile":
+        return _profile(values, labels, what, ax)
+    if top < 1:
+        raise ValueError(f"top must be at least 1, got {top!r}.")
+    return _bars(values, [str(label) for label in labels], top, what, ax)
+
+
+def _read(view: Any, names: Sequence[Any] | None, output: int) -> tuple[np.ndarray, list[Any], bool]:
+    """Coefficients of one output, their names, and whether they have been multiplied by deviations."""
+    model = view.steps[-1][1] if hasattr(view, "steps") else view
+    coef = _first(model, "coef", "coef_")
+    bare = coef is None
+    if bare and (hasattr(model, "fit") or hasattr(model, "certificate")):
+        raise ValueError(f"{type(model).__name__} has no coefficients: it is not fitted, or not linear.")
+    coef = model if bare else coef
+    coef = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, dtype=float)
+    sd = _first(model, "feature_sd", "feature_sd_")
+    if names is None and not bare:
+        names = _first(model, "names", "coefficient_names_", "feature_names_in_")
+    p = (
+        len(sd)
+        if sd is not None
+        else getattr(model, "n_features_in_", len(names) if names is not None else None)
+    )
+    rows = bare or type(model).__module__.split(".")[0] == "pellucid"
+    coef = features_first(np.atleast_1d(coef), p, rows=rows)
+    if coef.ndim > 2:
+        raise ValueError(f"Coefficients must have one or two dimensions, got shape {coef.shape}.")
+    if coef.ndim == 2:
+        if not 0 <= output < coef.shape[1]:
+            raise ValueError(f"output must be between 0 and {coef.shape[1] - 1}, got {output!r}.")
+        coef = coef[:, output]
+    labels = [f"x{j}" for j in range(len(coef))] if names is None else list(names)
+    if len(labels) != len(coef):
+        raise ValueError(f"There are {len(labels)} names for {len(coef)} coefficients.")
+    return (coef, labels, False) if sd is None else (coef * np.asarray(sd), labels, True)
+
+
+def _first(thing: Any, *attributes: str) -> Any:
+    found = (getattr(thing, name, None) for name in attributes)
+    return next((value for value in found if value is not None and not callable(value)), None)
+
+
+def _bars(values: np.ndarray, names: list[str], top: int, what: str, ax: Any) -> Any:
+    order = np.argsort(-np.abs(values), kind="stable")[:top][::-1]  # the largest on top
+    ax = new_axes(ax, size=(6.0, 1.3 + 0.25 * max(len(order), 4)))
+    at = np.arange(len(order))
+    ax.barh(at, values[order], color=[BLUE if v >= 0 else ORANGE for v in values[order]], height=0.7)
+    ax.axvline(0.0, color=GREY, linewidth=1)
+    ax.set_yticks(at, labels=[_short(names[j]) for j in order])
+    ax.set_ylim(-0.6, len(order) - 0.4)
+    few = len(order) < len(values)
+    tidy(ax, f"{len(order)} largest of {len(values)} coefficients" if few else "Coefficients", what, "")
+    ax.grid(False, axis="y")
+    return ax
+
+
+def _profile(values: np.ndarray, names: list[Any], what: str, ax: Any) -> Any:
+    places = _positions(names)
+    ax = new_axes(ax, size=(7.2, 3.6 if places is not None else 4.8))  # names written upwards take room
+    at = np.arange(len(values)) if places is None else places
+    order = np.argsort(at, kind="stable")
+    at, values = at[order], values[order]
+    ax.axhline(0.0, color=GREY, linewidth=1)
+    ax.fill_between(at, values, where=values >= 0, color=BLUE, alpha=0.18, linewidth=0, interpolate=True)
+    ax.fill_between(at, values, where=values <= 0, color=ORANGE, alpha=0.18, linewidth=0, interpolate=True)
+    ax.plot(at, values, color=BLUE, linewidth=1.4, marker="o" if len(values) <= 40 else None, markersize=3.5)
+    if places is None:
+        ticks = np.arange(0, len(values), -(-len(values) // 30))
+        ax.set_xticks(ticks, labels=[_short(str(names[j])) for j in ticks], rotation=90)
+    ax.margins(x=0.01)
+    return tidy(ax, f"Profile of {len(values)} coefficients", "feature", what)
+
+
+def _positions(names: Sequence[Any]) -> np.ndarray | None:
+    """Names as numbers; ``None`` unless all of them are finite and different."""
+    try:
+        at = np.array([float(name) for name in names])
+    except (TypeError, ValueError):
+        return None
+    return at if np.all(np.isfinite(at)) and len(np.unique(at)) == len(at) else None
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

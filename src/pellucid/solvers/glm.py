@@ -1,0 +1,205 @@
+r"""Any convex loss with a ridge penalty, by Newton's method on explicit features.
+
+With features :math:`Z` such that the kernel matrix is :math:`Z Z^T`, the problem is
+
+.. math:: \min_{\delta, b}\; \sum_i s_i\, \ell(y_i, \eta_i) + \tfrac{\alpha}{2} \|\delta\|^2, \qquad \eta = o + Z\delta + b 1 ,
+
+with offset :math:`o`. Each Newton step is a weighted ridge with weights :math:`w_i = s_i \ell''_i` and targets
+:math:`z_i = \eta_i - o_i - \ell'_i / \ell''_i`. Features are centred by the weighted means of the step, which takes the intercept out; the
+step is halved until the objective falls. At the solution :math:`\alpha\delta = -Z^T g` with :math:`g_i = s_i \ell'_i`, so that
+:math:`f = K a` with dual coefficients :math:`a = -g/\alpha`.
+
+*Leave-one-out*, approximate: one Newton step from the solution without row *i* gives
+:math:`\eta_{-i} = \eta_i - \frac{h_i}{1 - h_i}(z_i - \eta_i)`, with the leverage :math:`h_i` of the last weighted ridge. For
+squared loss it is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+
+_FLOOR = 1e-10  # least curvature of a row: keeps its working target finite, and does not move the solution
+
+
+class SmoothLoss(Protocol):
+    """What Newton's method needs of a loss."""
+
+    def value(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray: ...  # noqa: D102
+    def gradient(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray: ...  # noqa: D102
+    def curvature(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray: ...  # noqa: D102
+    def best_constant(self, y: np.ndarray, weight: np.ndarray, offset: np.ndarray) -> float: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class GLMProblem:
+    """What stays fixed along a path: targets, weights, offset, loss."""
+
+    y: np.ndarray  # (n,)
+    weight: np.ndarray  # (n,), positive
+    offset: np.ndarray  # (n,)
+    loss: SmoothLoss
+    fit_intercept: bool = True
+
+    def rows(self, index: np.ndarray) -> GLMProblem:
+        """The same problem on some of the rows."""
+        return GLMProblem(
+            self.y[index], self.weight[index], self.offset[index], self.loss, self.fit_intercept
+        )
+
+    def objective(self, eta: np.ndarray, delta: np.ndarray, alpha: float) -> float:
+        """Penalised loss."""
+        return float(self.weight @ self.loss.value(self.y, eta) + 0.5 * alpha * delta @ delta)
+
+
+@dataclass(frozen=True)
+class GLMFit:
+    """A solution: coefficients of the features, and the state of the last weighted ridge."""
+
+    alpha: float
+    delta: np.ndarray  # (r,)
+    intercept: float
+    eta: np.ndarray  # (n,), offset included
+    gradient: np.ndarray  # (n,): s ℓ'
+    curvature: np.ndarray  # (n,): s ℓ''
+    n_iter: int
+    converged: bool
+    optimality: float  # largest violation of the optimality conditions, relative to the largest gradient
+    hessian_factor: np.ndarray = field(repr=False)  # lower Cholesky factor of the weighted, centred ridge matrix
+    center: np.ndarray = field(repr=False)  # (r,): weighted mean of the features
+
+    @property
+    def dual_coef(self) -> np.ndarray:
+        """Dual coefficients ``a = −g / α``."""
+        return -self.gradient / self.alpha
+
+    def leverage(self, Z: np.ndarray, *, fit_intercept: bool) -> np.ndarray:
+        """Leverages of the last weighted ridge."""
+        root = np.sqrt(self.curvature)[:, None]
+        half = solve_triangular(self.hessian_factor, (root * (Z - self.center)).T, lower=True, check_finite=False)
+        h = np.einsum("ij,ij->j", half, half)
+        return h + (self.curvature / self.curvature.sum() if fit_intercept else 0.0)
+
+    def loo_eta(
+        self, Z: np.ndarray, *, fit_intercept: bool, multiplicity: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Approximate linear predictor of each row by the model without it, offset included.
+
+        ``multiplicity`` says how many observations a row stands for; then one of them is left out.
+        """
+        h = self.leverage(Z, fit_intercept=fit_intercept)
+        h = h if multiplicity is None else h / multiplicity
+        working = -self.gradient / self.curvature  # z − η
+        return self.eta - h / np.maximum(1.0 - h, np.finfo(float).eps) * working
+
+
+def fit_glm(
+    Z: np.ndarray,
+    problem: GLMProblem,
+    alpha: float,
+    *,
+    start: GLMFit | None = None,
+    max_iter: int = 100,
+    tol: float = 1e-9,
+) -> GLMFit:
+    """Minimise the penalised loss (see the module's formula).
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Features.
+    problem : GLMProblem
+        Targets, weights, offset and loss.
+    alpha : float
+        Ridge strength.
+    start : GLMFit, optional
+        Where to start, such as the solution at a neighbouring alpha.
+    max_iter : int
+        Most Newton steps.
+    tol : float
+        Largest violation of the optimality conditions, relative to the largest gradient.
+    """
+    p = problem
+    if start is None:
+        delta = np.zeros(Z.shape[1])
+        b = p.loss.best_constant(p.y, p.weight, p.offset) if p.fit_intercept else 0.0
+    else:
+        delta, b = start.delta, start.intercept
+    f = Z @ delta
+    eta = p.offset + f + b
+    value = p.objective(eta, delta, alpha)
+    scale = float(np.abs(p.weight * p.loss.gradient(p.y, p.offset + b)).sum()) or 1.0
+    for iteration in range(max_iter + 1):
+        g = p.weight * p.loss.gradient(p.y, eta)
+        w = p.weight * np.maximum(p.loss.curvature(p.y, eta), _FLOOR)
+        L, center = _factor(Z, w, alpha, p.fit_intercept)
+        violation = float(np.abs(alpha * delta + Z.T @ g).max(initial=0.0)) / (scale * _size(Z))
+        if p.fit_intercept:
+            violation = max(violation, abs(float(g.sum())) / scale)
+        if violation <= tol or iteration == max_iter:
+            break
+        new_delta, new_b = _step(Z, L, center, w, f + b - g / w, p.fit_intercept)
+        moved = _halve(p, Z, (delta, f, b), (new_delta, new_b), value, alpha)
+        if moved is None:  # no descent left above rounding error
+            break
+        delta, f, b, value = moved
+        eta = p.offset + f + b
+    return GLMFit(
+        alpha, delta, float(b), eta, g, w, iteration, violation <= max(tol, 1e-7), violation, L, center
+    )
+
+
+def fit_glm_path(Z: np.ndarray, problem: GLMProblem, alphas: np.ndarray, **options: float) -> list[GLMFit]:
+    """Fit at each of ``alphas``, from large to small with warm starts; results in the order of ``alphas``."""
+    fits: dict[int, GLMFit] = {}
+    last: GLMFit | None = None
+    for i in np.argsort(alphas)[::-1]:
+        last = fits[int(i)] = fit_glm(Z, problem, float(alphas[i]), start=last, **options)  # type: ignore[arg-type]
+    return [fits[i] for i in range(len(alphas))]
+
+
+def _size(Z: np.ndarray) -> float:
+    return float(np.abs(Z).max(initial=0.0)) or 1.0
+
+
+def _factor(Z: np.ndarray, w: np.ndarray, alpha: float, fit_intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+    center = w @ Z / w.sum() if fit_intercept else np.zeros(Z.shape[1])
+    H = np.sqrt(w)[:, None] * (Z - center)
+    A = H.T @ H
+    A[np.diag_indices_from(A)] += alpha
+    return cholesky(A, lower=True, overwrite_a=True, check_finite=False), center
+
+
+def _step(
+    Z: np.ndarray, L: np.ndarray, center: np.ndarray, w: np.ndarray, z: np.ndarray, fit_intercept: bool
+) -> tuple[np.ndarray, float]:
+    """Weighted ridge of the working targets ``z``."""
+    mean = float(w @ z / w.sum()) if fit_intercept else 0.0
+    v = w * (z - mean)
+    delta = cho_solve((L, True), Z.T @ v - center * v.sum(), check_finite=False)
+    return delta, mean - float(center @ delta) if fit_intercept else 0.0
+
+
+def _halve(
+    p: GLMProblem,
+    Z: np.ndarray,
+    old: tuple[np.ndarray, np.ndarray, float],
+    new: tuple[np.ndarray, float],
+    value: float,
+    alpha: float,
+) -> tuple[np.ndarray, np.ndarray, float, float] | None:
+    """Go from ``old`` towards ``new``, by halves until the objective falls; ``None`` when it does not."""
+    delta, f, b = old
+    new_f = Z @ new[0]
+    t = 1.0
+    for _ in range(40):
+        trial = delta + t * (new[0] - delta), f + t * (new_f - f), b + t * (new[1] - b)
+        with np.errstate(over="ignore", invalid="ignore"):
+            reached = p.objective(p.offset + trial[1] + trial[2], trial[0], alpha)
+        if np.isfinite(reached) and reached <= value + 1e-13 * abs(value):
+            return *trial, reached
+        t *= 0.5
+    return None
