@@ -1,7 +1,9 @@
-"""Claim: one exact fit *with* leave-one-out takes at most 3 times as long as scikit-learn's fit without, in little memory.
+"""Claim: one exact fit *with* leave-one-out takes at most 3 times as long as scikit-learn's fit without, in
+little memory.
 
-KernelRidge of pellucid (intercept, leave-one-out, effective degrees of freedom) against ``sklearn.kernel_ridge.KernelRidge``, Gaussian kernel, one alpha, 8 features,
-n = 2 000, 5 000, 10 000. Each fit runs in a process of its own; the best of a few runs counts. Peak memory is given in units of the kernel
+KernelRidge of pellucid (intercept, leave-one-out, effective degrees of freedom) against
+``sklearn.kernel_ridge.KernelRidge``, Gaussian kernel, one alpha, 8 features, n = 2 000, 5 000, 10 000. Each
+fit runs in a process of its own; the best of a few runs counts. Peak memory is given in units of the kernel
 matrix, 8 n² bytes.
 
     python benchmarks/exact_fit.py [--sizes 2000 5000 10000] [--repeats 3]
@@ -43,7 +45,10 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[2000, 5000, 10000])
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
-    print(f"{'n':>6}  {'pellucid s':>10}  {'sklearn s':>9}  {'ratio':>5}  {'pellucid peak':>13}  {'sklearn peak':>12}")
+    print(
+        f"{'n':>6}  {'pellucid s':>10}  {'sklearn s':>9}  {'ratio':>5}  {'pellucid peak':>13}  "
+        f"{'sklearn peak':>12}"
+    )
     seconds: dict[str, list[float]] = {"pellucid": [], "sklearn": []}
     for n in options.sizes:
         best = {}
@@ -54,7 +59,8 @@ def main() -> None:
         ours, theirs = best["pellucid"], best["sklearn"]
         matrix = 8.0 * n**2
         print(
-            f"{n:>6}  {ours['seconds']:>10.2f}  {theirs['seconds']:>9.2f}  {ours['seconds'] / theirs['seconds']:>5.2f}  "
+            f"{n:>6}  {ours['seconds']:>10.2f}  {theirs['seconds']:>9.2f}  "
+            f"{ours['seconds'] / theirs['seconds']:>5.2f}  "
             f"{ours['peak_bytes'] / matrix:>11.2f} K  {theirs['peak_bytes'] / matrix:>10.2f} K"
         )
     if len(options.sizes) > 1:

@@ -1,10 +1,14 @@
-"""Claims: choosing parameters by leave-one-out is 30 times faster than a cross-validated grid, and descent beats a Gaussian process.
+"""Claims: choosing parameters by leave-one-out is 30 times faster than a cross-validated grid, and descent
+beats a Gaussian process.
 
-1. 20 length-scales times 50 alphas on airfoil self-noise: ``LooSearch`` against ``GridSearchCV(KernelRidge, cv=5)`` of scikit-learn on the same
+1. 20 length-scales times 50 alphas on airfoil self-noise: ``LooSearch`` against ``GridSearchCV(KernelRidge,
+cv=5)`` of scikit-learn on the same
    grid, same standardised training rows, same number of jobs.
-2. One length-scale per feature by ``LooSearch(ard=True)`` against ``GaussianProcessRegressor`` with an anisotropic kernel and noise.
+2. One length-scale per feature by ``LooSearch(ard=True)`` against ``GaussianProcessRegressor`` with an
+anisotropic kernel and noise.
 
-Errors are those on the held-out quarter. Peak memory is that of the main process, above what it held before the fit.
+Errors are those on the held-out quarter. Peak memory is that of the main process, above what it held before
+the fit.
 
     PELLUCID_DATA=... python benchmarks/model_selection.py [--jobs 2]
 """
@@ -28,7 +32,9 @@ def split() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     from sklearn.preprocessing import StandardScaler
 
     table = pd.read_parquet(data_folder() / "airfoil.parquet").to_numpy(float)
-    X_train, X_test, y_train, y_test = train_test_split(table[:, :-1], table[:, -1], test_size=0.25, random_state=69)
+    X_train, X_test, y_train, y_test = train_test_split(
+        table[:, :-1], table[:, -1], test_size=0.25, random_state=69
+    )
     scaler = StandardScaler().fit(X_train)
     return scaler.transform(X_train), scaler.transform(X_test), y_train, y_test
 
@@ -43,11 +49,15 @@ def build(which: str, jobs: int) -> Any:
     from pellucid.kernels import RBF
 
     if which == "grid-pellucid":
-        return LooSearch(KernelRidge(RBF(), alphas=ALPHAS), {"kernel__length_scale": LENGTH_SCALES}, n_jobs=jobs)
+        return LooSearch(
+            KernelRidge(RBF(), alphas=ALPHAS), {"kernel__length_scale": LENGTH_SCALES}, n_jobs=jobs
+        )
     if which == "grid-sklearn":
         grid = {"gamma": 0.5 / LENGTH_SCALES**2, "alpha": ALPHAS}
         folds = KFold(5, shuffle=True, random_state=0)
-        return GridSearchCV(TheirRidge(kernel="rbf"), grid, cv=folds, scoring="neg_mean_squared_error", n_jobs=jobs)
+        return GridSearchCV(
+            TheirRidge(kernel="rbf"), grid, cv=folds, scoring="neg_mean_squared_error", n_jobs=jobs
+        )
     if which == "ard-pellucid":
         return LooSearch(KernelRidge("matern"), ard=True)
     kernel = gp.ConstantKernel(1.0) * gp.Matern(np.ones(5), nu=1.5) + gp.WhiteKernel(0.1)
@@ -78,7 +88,8 @@ def main() -> None:
                 f"peak {result['peak_bytes'] / 2**20:6.0f} MiB"
             )
         a, b = results[ours], results[theirs]
-        print(f"   {b['seconds'] / a['seconds']:.1f} times faster, error {100 * (a['rmse'] / b['rmse'] - 1):+.1f} %")
+        change = 100 * (a["rmse"] / b["rmse"] - 1)
+        print(f"   {b['seconds'] / a['seconds']:.1f} times faster, error {change:+.1f} %")
 
 
 if __name__ == "__main__":

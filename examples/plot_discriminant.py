@@ -15,8 +15,8 @@ model = KernelFisherDiscriminant().fit(data.data, data.target)
 print(model.summary())
 
 # %%
-# Filled: each wine where the fitted model puts it. Open: where the model that never saw it does. A discriminant that fooled itself would show a
-# gap between the two.
+# Filled: each wine where the fitted model puts it. Open: where the model that never saw it does. A
+# discriminant that fooled itself would show a # gap between the two.
 fitted = model.transform(data.data)
 left_out = model.loo_.predictions @ model.scalings_
 figure, ax = plt.subplots(figsize=(6.5, 4.5), layout="constrained")

@@ -20,8 +20,8 @@ model = KernelRidge().fit(X_train, y_train)
 print(model.summary())
 
 # %%
-# Each point on the left is predicted by the model that never saw it. On the right, the error along the path over
-# alphas: all of it comes from one decomposition.
+# Each point on the left is predicted by the model that never saw it. On the right, the error along the path
+# over # alphas: all of it comes from one decomposition.
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 plot_loo(model, ax=axes[0])
 plot_loo(model, "path", ax=axes[1])

@@ -17,8 +17,8 @@ effects = model.marginal_effects()
 print(effects)
 
 # %%
-# The average hides what the kernel found. The effect of body mass on progression at each patient, with two standard
-# errors:
+# The average hides what the kernel found. The effect of body mass on progression at each patient, with two
+# standard # errors:
 bmi = list(X.columns).index("bmi")
 order = np.argsort(X["bmi"].to_numpy())
 value = effects.pointwise[order, bmi]

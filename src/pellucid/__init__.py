@@ -3,7 +3,7 @@
 Start with :class:`KernelRidge` or :class:`KernelRidgeClassifier`; kernels are in :mod:`pellucid.kernels`.
 """
 
-from pellucid import kernels
+from pellucid import kernels, preprocessing
 from pellucid.models import (
     InterpretableKernelClassifier,
     InterpretableKernelRegressor,
@@ -13,8 +13,9 @@ from pellucid.models import (
     KernelRidge,
     KernelRidgeClassifier,
     LooSearch,
+    stability,
 )
-from pellucid.plots import plot_loo
+from pellucid.plots import plot_coefficients, plot_loo, plot_stability
 
 __version__ = "0.1.0.dev0"
 
@@ -28,5 +29,9 @@ __all__ = [
     "KernelRidgeClassifier",
     "LooSearch",
     "kernels",
+    "plot_coefficients",
     "plot_loo",
+    "plot_stability",
+    "preprocessing",
+    "stability",
 ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
-from pellucid.kernels import Kernel
+from pellucid.kernels import Kernel, Precomputed
 from pellucid.kernels.base import column_names, object_rows
 
 
@@ -92,12 +92,28 @@ def check_alpha(alpha: Any, n_outputs: int) -> str | np.ndarray:
     return np.broadcast_to(values, (n_outputs,)).copy()
 
 
-def check_alphas(alphas: Any) -> np.ndarray:
+def check_alphas(alphas: Any, name: str = "alphas") -> np.ndarray:
     """Return candidate ridge strengths, positive and in increasing order."""
-    values = np.unique(np.atleast_1d(np.asarray(alphas, dtype=float)))
-    if values.ndim != 1 or values.size == 0 or not np.all(np.isfinite(values)) or values[0] <= 0:
-        raise ValueError(f"alphas must be positive finite numbers, got {alphas!r}.")
+    try:
+        values = np.unique(np.atleast_1d(np.asarray(alphas, dtype=float)))
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.size == 0 or not np.all(np.isfinite(values)) or values[0] <= 0:
+        raise ValueError(f"{name} must be positive and finite, got {alphas!r}.")
     return values
+
+
+def check_count(value: Any, name: str, least: int) -> None:
+    """Raise unless ``value`` is a whole number of at least ``least``."""
+    if not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether the rows of ``X`` are rows of a kernel matrix."""
+    if isinstance(kernel, Kernel):
+        return any(isinstance(node, Precomputed) for node in kernel._nodes())
+    return isinstance(kernel, str) and kernel == "precomputed"
 
 
 def _text_columns(X: Any) -> list[str]:
@@ -162,6 +178,8 @@ def check_offset(offset: Any, exposure: Any, n_rows: int, *, log_link: bool) -> 
         if values.shape != (n_rows,):
             raise ValueError(f"exposure must have one entry per row ({n_rows}), got shape {values.shape}.")
         if np.any(values <= 0):
-            raise ValueError("exposure must be positive for every row: drop the rows that were never at risk.")
+            raise ValueError(
+                "exposure must be positive for every row: drop the rows that were never at risk."
+            )
         known = known + np.log(values)
     return known

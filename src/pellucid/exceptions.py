@@ -5,6 +5,7 @@ __all__ = [
     "IllConditionedWarning",
     "IndefiniteKernelError",
     "NotEnoughMemoryError",
+    "RateWarning",
     "SearchWarning",
 ]
 
@@ -27,3 +28,7 @@ class SearchWarning(UserWarning):
 
 class FidelityWarning(UserWarning):
     """Coefficients are about to be used for prediction where they follow the kernel model poorly."""
+
+
+class RateWarning(UserWarning):
+    """Fractions were given where counts are expected, and are taken as rates."""

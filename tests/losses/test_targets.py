@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pellucid.exceptions import RateWarning
 from pellucid.losses import Gamma, Multinomial, Poisson, Squared
 
 
@@ -50,8 +51,10 @@ def test_counts_are_not_negative():
 
 
 def test_counts_are_whole_and_rates_go_into_exposure():
-    with pytest.raises(ValueError, match="exposure="):
-        Poisson().check_targets([0.0, 2.5])
+    with pytest.warns(RateWarning, match="exposure="):
+        rates = Poisson().check_targets([0.0, 2.5])
+    np.testing.assert_array_equal(rates, [0.0, 2.5])
+    np.testing.assert_array_equal(Poisson().check_targets([0.0, 2.5], np.array([1.3, 2.0])), rates)
     nearly = Poisson().check_targets([0.0, 3 - 1e-12, 3 + 1e-10, 1e15])
     np.testing.assert_array_equal(nearly, [0.0, 3.0, 3.0, 1e15])
 

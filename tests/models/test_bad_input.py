@@ -228,7 +228,7 @@ def test_alpha_of_the_wrong_length():
 
 @pytest.mark.parametrize("alphas", [[], [0.0, 1.0], [-1.0], [np.nan], [np.inf]])
 def test_candidates_must_be_positive(alphas):
-    with pytest.raises(ValueError, match="alphas must be positive finite numbers"):
+    with pytest.raises(ValueError, match="alphas must be positive and finite"):
         KernelRidge(alphas=alphas).fit(X, y)
 
 

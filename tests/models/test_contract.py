@@ -12,7 +12,7 @@ ESTIMATORS = [
     KernelRidge("matern", alpha=0.1, fit_intercept=False, solver="cholesky"),
     KernelRidge("linear", alpha="gcv", alpha_per_output=True),
     KernelRidge(RBF() + Linear(), alpha="ml", solver="spectral"),
-    KernelRidge("precomputed"),
+    KernelRidge("precomputed", indefinite="clip"),  # the checks round kernel matrices to whole numbers
     KernelRidgeClassifier(),
     KernelRidgeClassifier(targets="fisher"),
     KernelRidgeClassifier("linear", alpha=0.1, fit_intercept=False),

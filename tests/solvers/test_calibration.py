@@ -11,8 +11,9 @@ RNG = np.random.default_rng(0)
 
 def scores_of_slope(slope, n=4000):
     """Two-class scores whose labels have probability softmax(slope · scores)."""
-    s = RNG.normal(size=n)
-    labels = (RNG.uniform(size=n) < 1.0 / (1.0 + np.exp(-slope * s))).astype(int)
+    rng = np.random.default_rng(0)
+    s = rng.normal(size=n)
+    labels = (rng.uniform(size=n) < 1.0 / (1.0 + np.exp(-slope * s))).astype(int)
     return np.column_stack([-s, s]) / 2.0, labels
 
 

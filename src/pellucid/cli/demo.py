@@ -14,13 +14,16 @@ from pellucid import KernelRidge, LooSearch, plot_loo
 def main(arguments: list[str] | None = None) -> None:
     """Run the demonstration."""
     parser = argparse.ArgumentParser(prog="python -m pellucid.cli.demo", description=__doc__)
-    parser.add_argument("--figure", type=Path, default=Path("pellucid-demo.png"), help="where to save the figure")
+    parser.add_argument(
+        "--figure", type=Path, default=Path("pellucid-demo.png"), help="where to save the figure"
+    )
     options = parser.parse_args(arguments)
 
     data = load_diabetes(scaled=False)
     X, y, names = data.data, data.target, data.feature_names
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, random_state=0)
-    print(f"Progression of diabetes after a year: {len(y_train)} patients to learn from, {len(y_test)} to test on.")
+    print("Progression of diabetes after a year:", end=" ")
+    print(f"{len(y_train)} patients to learn from, {len(y_test)} to test on.")
     print("Inputs are raw: nothing was scaled, no parameter was set.\n")
 
     model = KernelRidge().fit(X_train, y_train)

@@ -1,14 +1,15 @@
 r"""Coefficients on the original features for a kernel model, and how far to trust them.
 
-With weights :math:`s`, :math:`R = S^{1/2}`, weighted means taken out, :math:`\tilde X = R X_c` and :math:`\tilde K = R K_c R`, the
-projection on the columns is :math:`P = \tilde X \tilde X^+`. The part of the kernel that is linear in the features is
-:math:`P\tilde K P`, and
+With weights :math:`s`, :math:`R = S^{1/2}`, weighted means taken out, :math:`\tilde X = R X_c` and
+:math:`\tilde K = R K_c R`, the projection on the columns is :math:`P = \tilde X \tilde X^+`. The part of
+the kernel that is linear in the features is :math:`P\tilde K P`, and
 
 .. math:: \mathrm{KAF} = \|P \tilde K P\|_F^2 / \|\tilde K\|_F^2, \qquad \gamma = \tilde X^+ R\, f_c ,
 
-where :math:`f_c` are the centred fitted values. When the columns span everything (as many as rows, or more), KAF is one and
-:math:`X_c\gamma = f_c`: the coefficients reproduce the kernel's *fitted values* exactly. On new rows :math:`x^T\gamma` and the kernel's
-prediction are still two different predictors, which is what the certificate is about.
+where :math:`f_c` are the centred fitted values. When the columns span everything (as many as rows, or
+more), KAF is one and :math:`X_c\gamma = f_c`: the coefficients reproduce the kernel's *fitted values*
+exactly. On new rows :math:`x^T\gamma` and the kernel's prediction are still two predictors, which is
+what the certificate is about.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Certificate:
     kaf: float
     """Kernel accounted for: share of the squared kernel that is linear in the features, 1 if exact."""
     in_sample_gap: float
-    """Root mean squared difference of linear and kernel predictor on the training rows, in standard deviations of the latter."""
+    """Root mean squared difference of linear and kernel predictor on the training rows, in standard
+    deviations of the latter."""
     fidelity: float | None
     """R² of the linear against the kernel predictor on held-out rows; ``None`` if not computed."""
     agreement: float | None
@@ -53,7 +55,10 @@ class Certificate:
         if self.fidelity is not None:
             lines.append(f"held-out fidelity  R² {self.fidelity:.3f} of linear against kernel ({self.how})")
             if self.agreement is not None:
-                lines.append(f"agreement          {100 * self.agreement:.1f} % of held-out rows in the same class")
+                lines.append(
+                    f"agreement          {100 * self.agreement:.1f} % of held-out rows in the same class"
+                )
+        if self.score_linear is not None and self.score_kernel is not None:
             lines.append(f"held-out score     linear {self.score_linear:.3f}, kernel {self.score_kernel:.3f}")
         return "\n".join(lines)
 
@@ -65,7 +70,8 @@ class Inference:
     standard_error: np.ndarray
     """Shaped like the coefficients."""
     free: float
-    """Residual degrees of freedom: rows minus effective degrees of freedom; infinite where the dispersion is known."""
+    """Residual degrees of freedom: rows minus effective degrees of freedom; infinite where the dispersion
+    is known."""
     kind: str
     """``"model"``, ``"robust"`` or ``"clustered"``."""
 
@@ -98,7 +104,10 @@ class LinearView:
         width = max(len(self.names[i]) for i in order)
         lines = [f"{'feature':<{width}}  {'coefficient':>12}  {'per sd':>10}"]
         coef = self.coef if self.coef.ndim == 1 else self.coef[:, 0]
-        lines += [f"{self.names[i]:<{width}}  {coef[i]:>12.4g}  {coef[i] * self.feature_sd[i]:>10.4g}" for i in order]
+        lines += [
+            f"{self.names[i]:<{width}}  {coef[i]:>12.4g}  {coef[i] * self.feature_sd[i]:>10.4g}"
+            for i in order
+        ]
         if len(self.names) > 10:
             lines.append(f"... {len(self.names) - 10} more")
         return "\n".join([*lines, "", str(self.certificate)])
@@ -109,25 +118,37 @@ class WeightedColumns:
     """The column space of ``R X_c``, in which coefficients are found."""
 
     space: ColumnSpace
+    mean: np.ndarray  # (p,): weighted means of the features, zero without an intercept
     root: np.ndarray  # (n, 1): square roots of the weights
     share: np.ndarray  # (n,): weights as shares of one, zero without an intercept
     exact: bool
 
     @classmethod
     def of(cls, X: Any, weight: np.ndarray, *, fit_intercept: bool) -> WeightedColumns:
-        """Column space of the weighted features, centred if there is an intercept; ``X`` is kept by reference."""
+        """Column space of the weighted features, centred if there is an intercept."""
         share = weight / weight.sum() if fit_intercept else np.zeros(len(weight))
         if np.all(weight == weight[0]):  # equal weights cancel, and X need not be copied
             space = ColumnSpace.of(X, center=fit_intercept)
+            mean = space.mean
             root = np.ones((len(weight), 1))
         else:
             root = np.sqrt(weight / weight.max())[:, None]
-            space = ColumnSpace.of(root * (np.asarray(X, dtype=float) - share @ X), center=False)
-        return cls(space, root, share, space.rank >= len(weight) - int(fit_intercept))
+            mean = share @ np.asarray(X, dtype=float)
+            space = ColumnSpace.of(root * (X - mean), center=False)
+        return cls(space, mean, root, share, space.rank >= len(weight) - int(fit_intercept))
 
     def centred(self, F: np.ndarray) -> np.ndarray:
         """Return ``R (F − mean)``."""
         return self.root * (F - self.share @ F)
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """Centred rows in coordinates of the column space, ``R⁻¹ U Σ``: a rotation of them."""
+        return self.space.basis * self.space.singular / self.root
+
+    def fitted(self, f: np.ndarray) -> np.ndarray:
+        """Return ``X γ`` up to the intercept that makes its mean that of ``f``: the linear part of ``f``."""
+        return self.space.project(self.centred(f)) / self.root + self.share @ f
 
     def coefficients(self, f: np.ndarray) -> np.ndarray:
         """Return ``γ = X̃⁺ R f_c`` for values ``f`` of shape (n, q)."""
@@ -137,8 +158,17 @@ class WeightedColumns:
         """Kernel accounted for, from features ``F`` of the kernel."""
         return 1.0 if self.exact else self.space.kaf_of_factor(self.centred(F))
 
+    def hold(self, F: np.ndarray) -> bool:
+        """Whether the features ``F`` of a kernel are linear in the columns: no trace of it is outside."""
+        F = self.centred(F)
+        outside = F - self.space.project(F)
+        return bool(np.vdot(outside, outside) <= 1e-13 * np.vdot(F, F))
+
     def projected_features(self, F: np.ndarray) -> np.ndarray:
-        r"""Features of the projected kernel: :math:`R^{-1} U V E^{1/2}` with :math:`(U^T\tilde F)(U^T\tilde F)^T = V E V^T`."""
+        r"""Features of the projected kernel.
+
+        They are :math:`R^{-1} U V E^{1/2}` with :math:`(U^T\tilde F)(U^T\tilde F)^T = V E V^T`.
+        """
         U = self.space.basis
         G = U.T @ self.centred(F)
         V, singular, _ = np.linalg.svd(G, full_matrices=False)

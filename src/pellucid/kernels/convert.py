@@ -21,23 +21,25 @@ class Alias:
     """A kernel known by name, whose length-scales are taken from the data.
 
     ``build(scale, center)`` makes the kernel; ``growth`` is the power of the number of columns with which the
-    distance between two rows grows; ``searched`` says whether the length-scale matters beyond the ridge.
+    distance between two rows grows; ``searched`` says whether the length-scale matters beyond the ridge;
+    ``rotatable`` whether the kernel sees scaled rows only through distances and products.
     """
 
     build: Callable[[np.ndarray, np.ndarray], Kernel]
     growth: float = 0.5
     searched: bool = True
+    rotatable: bool = True
 
 
 ALIASES: dict[str, Alias] = {
     "rbf": Alias(lambda scale, center: RBF(scale)),
     "matern": Alias(lambda scale, center: Matern(scale, nu=1.5)),
     "rational_quadratic": Alias(lambda scale, center: RationalQuadratic(scale)),
-    "laplacian": Alias(lambda scale, center: Laplacian(scale), growth=1.0),
+    "laplacian": Alias(lambda scale, center: Laplacian(scale), growth=1.0, rotatable=False),
     "linear": Alias(lambda scale, center: Linear(scale, center), growth=0.0, searched=False),
     "polynomial": Alias(lambda scale, center: Polynomial(3, scale, 1.0, center)),
     "ntk": Alias(lambda scale, center: NTK(2, scale, 1.0, center)),
-    "additive_pairs": Alias(lambda scale, center: AdditivePairs("rbf", scale), growth=0.0),
+    "additive_pairs": Alias(lambda scale, center: AdditivePairs("rbf", scale), growth=0.0, rotatable=False),
 }
 ALIASES["gaussian"] = ALIASES["rbf"]
 ALIASES["poly"] = ALIASES["polynomial"]

@@ -89,7 +89,8 @@ class Categorical(Kernel):
         return np.ones(len(X))
 
     def input_gradients(self, X: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
-        # a category has no derivative: NaN marks its columns, and those of other kernels in a product keep theirs
+        # a category has no derivative: NaN marks its columns, and those of other kernels in a product keep
+        # theirs
         for _ in range(X.shape[1]):
             yield np.full((len(X), len(Y)), np.nan)
 

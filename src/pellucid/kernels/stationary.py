@@ -16,7 +16,7 @@ import numpy as np
 
 from pellucid.kernels.base import Kernel
 from pellucid.kernels.checks import matches_columns, positive, positive_or_vector
-from pellucid.linalg import for_each_block, squared_distances
+from pellucid.linalg import for_each_block, scaled_squared_distances, squared_distances
 
 
 class _Stationary(Kernel):
@@ -41,8 +41,9 @@ class _Stationary(Kernel):
         return np.asarray(X, dtype=float) / self.length_scale
 
     def _squares(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        A = self._scaled(X)
-        return squared_distances(A, A if Y is X else self._scaled(Y))
+        matches_columns(self.length_scale, "length_scale", X)
+        matches_columns(self.length_scale, "length_scale", Y)
+        return scaled_squared_distances(X, Y, self.length_scale)
 
     def _gram(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         s = self._squares(X, Y)

@@ -3,7 +3,7 @@
 from pellucid.linalg.blocks import for_each_block, row_blocks
 from pellucid.linalg.centering import Prepared, prepare, rank_one_update
 from pellucid.linalg.column_space import ColumnSpace
-from pellucid.linalg.distances import manhattan_distances, squared_distances
+from pellucid.linalg.distances import manhattan_distances, scaled_squared_distances, squared_distances
 from pellucid.linalg.factor import (
     bordered_inverse,
     cholesky_in_place,
@@ -15,15 +15,21 @@ from pellucid.linalg.memory import available_memory, format_bytes, require_memor
 from pellucid.linalg.nystrom import PivotedCholesky, pivoted_cholesky
 from pellucid.linalg.scale import column_scale, power_of_two
 from pellucid.linalg.spectrum import positive_spectrum
+from pellucid.linalg.threads import calm_threads
+from pellucid.linalg.wide import apply, column_moments, cross_gram_by_columns
 
 __all__ = [
     "ColumnSpace",
     "PivotedCholesky",
     "Prepared",
+    "apply",
     "available_memory",
     "bordered_inverse",
+    "calm_threads",
     "cholesky_in_place",
+    "column_moments",
     "column_scale",
+    "cross_gram_by_columns",
     "for_each_block",
     "format_bytes",
     "inverse_diagonal_in_place",
@@ -35,6 +41,7 @@ __all__ = [
     "rank_one_update",
     "require_memory",
     "row_blocks",
+    "scaled_squared_distances",
     "smallest_eigenvalue",
     "solve_cholesky",
     "squared_distances",

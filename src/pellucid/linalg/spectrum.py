@@ -1,9 +1,11 @@
 r"""Eigendecomposition of positive semi-definite matrices, faster where the rank is low.
 
-Smooth kernels give matrices whose eigenvalues fall below rounding error long before the last one. Cholesky with
-pivoting notices: it stops after :math:`r` columns, when no diagonal element of what is left exceeds rounding,
+Smooth kernels give matrices whose eigenvalues fall below rounding error long before the last one. Cholesky
+with pivoting notices: it stops after :math:`r` columns, when no diagonal element of what is left exceeds
+rounding,
 :math:`A = F F^T` with :math:`F` of shape (n, r). With :math:`F = Q R` and :math:`R R^T = W D W^T` the
-decomposition is :math:`A = (QW) D (QW)^T`. It costs of the order of :math:`n r^2`, its error is that of rounding
+decomposition is :math:`A = (QW) D (QW)^T`. It costs of the order of :math:`n r^2`, its error is that of
+rounding
 :math:`A` itself, and the n − r eigenvalues that it leaves out are zero to the same accuracy.
 """
 
@@ -17,7 +19,7 @@ _COPIES_UP_TO = 3000  # rows up to which a few copies of the matrix do not matte
 
 
 def positive_spectrum(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues in increasing order and eigenvectors of a positive semi-definite ``A``, which is overwritten.
+    """Eigenvalues, increasing, and eigenvectors of a positive semi-definite ``A``, which is overwritten.
 
     Parameters
     ----------
@@ -46,7 +48,7 @@ def positive_spectrum(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _eigh(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigendecomposition: NumPy lets other threads run meanwhile, SciPy needs fewer copies of a large matrix."""
+    """Eigendecomposition: NumPy lets other threads run meanwhile, SciPy needs fewer copies."""
     if len(A) <= _COPIES_UP_TO:
         values, vectors = np.linalg.eigh(A)
         return values, vectors

@@ -120,8 +120,11 @@ class Loss(ABC):
         return y, eta
 
     # --------------------------------------------------------------- targets
-    def check_targets(self, y: ArrayLike) -> np.ndarray:
-        """Return targets as float64, or say what is wrong with them and what to do about it."""
+    def check_targets(self, y: ArrayLike, weight: np.ndarray | None = None) -> np.ndarray:
+        """Return targets as float64, or say what is wrong with them and what to do about it.
+
+        ``weight`` are the row weights, for losses whose targets have a meaning only together with them.
+        """
         try:
             y = np.asarray(y)
             if np.iscomplexobj(y):
@@ -135,9 +138,9 @@ class Loss(ABC):
             raise ValueError(f"Targets must be an array of at least one row, got shape {targets.shape}.")
         if not np.all(np.isfinite(targets)):
             raise ValueError("Targets contain NaN or infinity: drop or impute these rows first.")
-        return self._allowed(targets)
+        return self._allowed(targets, weight)
 
-    def _allowed(self, y: np.ndarray) -> np.ndarray:
+    def _allowed(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         """Return finite targets, or raise ``ValueError`` if this loss is not defined on some of them."""
         return y
 

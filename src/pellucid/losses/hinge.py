@@ -22,7 +22,7 @@ class _Margin(Loss):
     def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         return 2.0 * self._value(y, eta)
 
-    def _allowed(self, y: np.ndarray) -> np.ndarray:
+    def _allowed(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         return check_binary(y, self.name)
 
 

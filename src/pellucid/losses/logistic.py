@@ -56,7 +56,7 @@ class Logistic(Loss):
     def _mean(self, eta: np.ndarray) -> np.ndarray:
         return expit(eta)
 
-    def _allowed(self, y: np.ndarray) -> np.ndarray:
+    def _allowed(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         return check_binary(y, self.name)
 
     def _best_constant(self, y: np.ndarray, s: np.ndarray, o: np.ndarray) -> float:

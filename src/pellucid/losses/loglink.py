@@ -1,8 +1,11 @@
 """Losses with the logarithm as link: Poisson counts and gamma amounts."""
 
+import warnings
+
 import numpy as np
 from scipy.special import logsumexp
 
+from pellucid.exceptions import RateWarning
 from pellucid.losses.base import Loss
 
 # Beyond this exponent the losses go on as the parabola that continues exp with the same value, slope and
@@ -37,6 +40,10 @@ def _excess(r: np.ndarray) -> np.ndarray:
     return np.maximum(near + rest * (np.exp(inner) * (1.0 + 0.5 * rest) - 1.0), 0.0)
 
 
+def _is_whole(y: np.ndarray) -> bool:
+    return bool(np.all(np.abs(y - np.rint(y)) <= 1e-9 * np.maximum(np.abs(y), 1.0)))
+
+
 class _LogLink(Loss):
     """The inverse link shared by the losses of this module."""
 
@@ -49,8 +56,10 @@ class Poisson(_LogLink):
     """Negative log-likelihood of a count, ``exp(η) − y η`` for ``y`` = 0, 1, 2, ...
 
     ``η`` is the logarithm of the expected count. Rows observed for different times or areas have the
-    logarithm of that exposure as offset, so that ``exp(η − offset)`` is the rate. The term ``log y!`` is left
-    out of the value; the deviance ``2 (y log(y/μ) − y + μ)`` is complete.
+    logarithm of that exposure as offset, so that ``exp(η − offset)`` is the rate. Equivalently, ``y`` may be
+    the rate and the weight the exposure; fractions for which weight times rate is no whole count bring a
+    warning. The term ``log y!`` is left out of the value; the deviance ``2 (y log(y/μ) − y + μ)`` is
+    complete.
 
     Examples
     --------
@@ -80,20 +89,25 @@ class Poisson(_LogLink):
         counted = np.where(some, y, 1.0)
         return 2.0 * np.where(some, counted * _excess(eta - np.log(counted)), _exp(eta))
 
-    def _allowed(self, y: np.ndarray) -> np.ndarray:
+    def _allowed(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         if np.any(y < 0):
             raise ValueError(
                 f"The poisson loss needs counts, which are not negative, got {y.min():g}. For targets of any "
                 f"sign use loss='squared'."
             )
         whole = np.rint(y)
-        wrong = y[np.abs(y - whole) > 1e-9]
-        if wrong.size:
-            raise ValueError(
-                f"The poisson loss needs whole counts, got {wrong.flat[0]:g}. If y is a rate, pass counts "
-                f"as y and what they were divided by as exposure=; for positive amounts use loss='gamma'."
+        if _is_whole(y):
+            return whole
+        if weight is None or not _is_whole(y * weight):
+            warnings.warn(
+                f"The poisson loss is for whole counts, got {y[np.abs(y - whole) > 1e-9].flat[0]:g}. "
+                f"Fractions are taken as rates per unit of weight. Pass counts as y and what they were "
+                f"divided by as exposure=, or rates as y and the exposure as sample_weight=; for positive "
+                f"amounts use loss='gamma'.",
+                RateWarning,
+                stacklevel=4,
             )
-        return whole
+        return y
 
     def _best_constant(self, y: np.ndarray, s: np.ndarray, o: np.ndarray) -> float:
         total = s @ y
@@ -133,7 +147,7 @@ class Gamma(_LogLink):
     def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         return 2.0 * _excess(np.log(y) - eta)
 
-    def _allowed(self, y: np.ndarray) -> np.ndarray:
+    def _allowed(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         if np.any(y <= 0):
             raise ValueError(
                 f"The gamma loss needs positive targets, got {y.min():g}. Drop or model apart the rows "

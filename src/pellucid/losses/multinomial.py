@@ -77,7 +77,7 @@ class Multinomial(Loss):
         _check_range(y, eta.shape[1])
         return y, eta
 
-    def _allowed(self, y: np.ndarray) -> np.ndarray:
+    def _allowed(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         wrong = y[(y < 0) | (y != np.rint(y))]
         if y.ndim != 1 or wrong.size:
             got = f"{wrong.flat[0]:g}" if wrong.size else f"shape {y.shape}"

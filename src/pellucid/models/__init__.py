@@ -6,6 +6,7 @@ from pellucid.models.glm import KernelClassifier, KernelGLMRegressor
 from pellucid.models.interpretable import InterpretableKernelClassifier, InterpretableKernelRegressor
 from pellucid.models.ridge import KernelRidge
 from pellucid.models.search import LooSearch
+from pellucid.models.stability import stability
 
 __all__ = [
     "InterpretableKernelClassifier",
@@ -16,4 +17,5 @@ __all__ = [
     "KernelRidge",
     "KernelRidgeClassifier",
     "LooSearch",
+    "stability",
 ]

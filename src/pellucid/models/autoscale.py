@@ -7,7 +7,10 @@ Cholesky factor per step, finds the best point of the grid. A grid rather than a
 independent of rounding: the same for permuted rows, other machines, and weights in place of repeated rows.
 """
 
+from __future__ import annotations
+
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +18,7 @@ from pellucid.effects import AlphaPath
 from pellucid.exceptions import IllConditionedWarning, IndefiniteKernelError
 from pellucid.kernels import Kernel
 from pellucid.kernels.convert import Alias
-from pellucid.linalg import column_scale, require_memory
+from pellucid.linalg import ColumnSpace, column_moments, column_scale, require_memory
 from pellucid.models.engine import Score, Settings, criterion_values, gram, join_paths, path_of, walk_path
 from pellucid.solvers import CholeskySolver, SpectralSolver
 
@@ -26,14 +29,43 @@ _FACTORS = np.arange(-8, 9, 2)  # exponents j of the coarse sweep
 # data cannot tell, as with a nearly linear function, length-scale and alpha would otherwise drift together.
 PULL = 2e-3
 _LARGEST = 16  # largest exponent k
+_WIDE = 8192  # columns beyond which the data are read in blocks
 
 
-def scaled_kernel(alias: Alias, X: np.ndarray, weight: np.ndarray, factor: float = 1.0) -> Kernel:
-    """Return the kernel with length-scales ``factor`` times the spread of the columns, for their number."""
-    scale = column_scale(X, weight) * X.shape[1] ** alias.growth
-    first = np.asarray(X[0], dtype=float)  # differences from it are exactly zero where a column is constant
-    center = first + weight / weight.sum() @ (X - first)
-    return alias.build(factor * scale, center)
+@dataclass(frozen=True)
+class Scaling:
+    """A named kernel with the scales and centres of the columns that it is to see."""
+
+    alias: Alias
+    scale: np.ndarray  # (p,): spread of the columns, grown with their number
+    center: np.ndarray  # (p,)
+
+    @classmethod
+    def of(cls, alias: Alias, X: np.ndarray, weight: np.ndarray) -> Scaling:
+        """Take scales and centres from the data; very wide data are read by column blocks."""
+        if X.shape[1] > _WIDE:
+            center, spread = column_moments(X, weight=weight, scale="std")
+        else:
+            spread = column_scale(X, weight)
+            first = np.asarray(X[0], dtype=float)  # differences from it are exactly zero in a constant column
+            center = first + weight / weight.sum() @ (X - first)
+        return cls(alias, spread * X.shape[1] ** alias.growth, center)
+
+    def kernel(self, factor: float = 1.0) -> Kernel:
+        """Return the kernel with length-scales ``factor`` times the scales."""
+        return self.alias.build(factor * self.scale, self.center)
+
+    def rotated(self, X: np.ndarray, weight: np.ndarray) -> tuple[Scaling, np.ndarray]:
+        """Return as many columns as rows, or fewer, that have the same distances and products, for a search.
+
+        Scaled rows may be rotated at will before a kernel that sees only distances and products. With more
+        columns than rows, few coordinates are enough, and the data need not be read again for each factor.
+        """
+        if not self.alias.rotatable or X.shape[1] <= max(len(X), 256):
+            return self, X
+        space = ColumnSpace.of(X, weight, scale=self.scale)
+        rows = space.basis * space.singular
+        return Scaling(self.alias, np.ones(rows.shape[1]), np.zeros(rows.shape[1])), rows
 
 
 def choose_length_scale(
@@ -43,12 +75,14 @@ def choose_length_scale(
 
     The path is ``None`` when walking all of it is cheap, so that the caller does.
     """
+    scaling = Scaling.of(alias, X, weight)
     if not alias.searched or len(Y) < 3 or not np.any(np.var(Y, axis=0) > 0):
-        return scaled_kernel(alias, X, weight), None
-    j, k = _coarse(alias, X, Y, weight, settings)
-    search = _PatternSearch(alias, X, Y, weight, settings, score)
+        return scaling.kernel(), None
+    inner, rows = scaling.rotated(X, weight)
+    j, k = _coarse(inner, rows, Y, weight, settings)
+    search = _PatternSearch(inner, rows, Y, weight, settings, score)
     j, k = search.run(j, k)
-    kernel = scaled_kernel(alias, X, weight, 2.0 ** (j / 2))
+    kernel = scaling.kernel(2.0 ** (j / 2))
     walk_all = len(Y) <= _FULL_PATH or settings.per_output or settings.alphas is not None
     if settings.criterion is None or walk_all:
         return kernel, None
@@ -56,7 +90,7 @@ def choose_length_scale(
 
 
 def _coarse(
-    alias: Alias, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, settings: Settings
+    scaling: Scaling, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, settings: Settings
 ) -> tuple[int, int]:
     rows = np.arange(len(Y))
     if len(rows) > _SAMPLE:  # always the same rows for the same data
@@ -64,8 +98,7 @@ def _coarse(
     X, Y, weight = X[rows], Y[rows], weight[rows]
     best = (np.inf, 0, 0)
     for j in _FACTORS[::-1]:
-        kernel = scaled_kernel(alias, X, weight, 2.0 ** (j / 2))
-        K = gram(kernel, X)
+        K = gram(scaling.kernel(2.0 ** (j / 2)), X)
         strengths = np.array([0]) if settings.criterion is None else np.arange(_smallest(settings), 13, 2)
         alphas = _strengths(settings, _diagonal_unit(K, weight), strengths)
         solver = SpectralSolver.start(K, weight, fit_intercept=settings.fit_intercept)
@@ -81,14 +114,14 @@ class _PatternSearch:
 
     def __init__(
         self,
-        alias: Alias,
+        scaling: Scaling,
         X: np.ndarray,
         Y: np.ndarray,
         weight: np.ndarray,
         settings: Settings,
         score: Score | None,
     ) -> None:
-        self.alias, self.settings, self.score = alias, settings, score
+        self.scaling, self.settings, self.score = scaling, settings, score
         self.X, self.Y, self.weight = X, Y, weight
         self.values: dict[tuple[int, int], float] = {}
         self.paths: dict[tuple[int, int], AlphaPath] = {}
@@ -136,7 +169,7 @@ class _PatternSearch:
         if self._solver is None or self._solver[0] != j:
             self._solver = None  # free the old matrix before the new one is made
             require_memory(len(self.Y), 2.1)
-            K = gram(scaled_kernel(self.alias, self.X, self.weight, 2.0 ** (j / 2)), self.X)
+            K = gram(self.scaling.kernel(2.0 ** (j / 2)), self.X)
             unit = _diagonal_unit(K, self.weight)
             solver = CholeskySolver.start(K, self.weight, fit_intercept=self.settings.fit_intercept)
             self._solver = (j, solver, unit)

@@ -10,12 +10,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid._validation import check_alpha, check_alphas, check_rows, check_square, check_weight
+from pellucid._validation import (
+    check_alpha,
+    check_alphas,
+    check_rows,
+    check_square,
+    check_weight,
+    is_precomputed,
+)
 from pellucid.effects import AlphaPath, Influence, LeaveOneOut, MarginalEffects, Summary, marginal_effects
-from pellucid.kernels import ALIASES, Kernel, Precomputed, as_kernel
-from pellucid.linalg import power_of_two, require_memory, row_blocks
+from pellucid.effects.linear import LinearView
+from pellucid.kernels import ALIASES, as_kernel
+from pellucid.linalg import calm_threads, power_of_two, require_memory, row_blocks
 from pellucid.models.autoscale import choose_length_scale
 from pellucid.models.engine import RidgeFit, Score, Settings, fit_ridge, gram
+from pellucid.models.reading import read_linear
 from pellucid.solvers import Fits, Posterior
 
 
@@ -29,7 +38,6 @@ class KernelRidgeBase(BaseEstimator):
     solver: str
     indefinite: str
     _single: bool  # whether targets have one dimension
-    _whole: bool  # whether the data are a kernel matrix of whole numbers
     _alpha_floor = 1e-9  # smallest alpha tried, relative to the mean variance of the kernel
 
     # --------------------------------------------------------------- fitting
@@ -44,7 +52,6 @@ class KernelRidgeBase(BaseEstimator):
         rows = check_rows(self, X, self.kernel, reset=True)
         if self._precomputed:
             check_square(rows)
-        self._whole = self._precomputed and np.asarray(X).dtype.kind in "biu"
         return rows, check_weight(sample_weight, len(rows))
 
     def _fit_targets(
@@ -77,7 +84,6 @@ class KernelRidgeBase(BaseEstimator):
             per_output,
             self.indefinite,
             self._alpha_floor,
-            self._whole,
         )
         if settings.criterion is not None and len(targets) < 2:
             raise ValueError(
@@ -90,13 +96,14 @@ class KernelRidgeBase(BaseEstimator):
             def figure(fits: Fits) -> np.ndarray:
                 return score((targets - fits.held_out_residuals) * unit + shift)
 
-        path = None
-        if isinstance(self.kernel, str) and self.kernel in ALIASES:
-            kernel, path = choose_length_scale(ALIASES[self.kernel], rows, targets, s, settings, figure)
-        else:
-            names = getattr(self, "feature_names_in_", None)
-            kernel = as_kernel(self.kernel, rows).bind(None if names is None else list(names))
-        fit = fit_ridge(kernel, rows, targets, s, settings, score=figure, path=path)
+        with calm_threads(rows):
+            path = None
+            if isinstance(self.kernel, str) and self.kernel in ALIASES:
+                kernel, path = choose_length_scale(ALIASES[self.kernel], rows, targets, s, settings, figure)
+            else:
+                names = getattr(self, "feature_names_in_", None)
+                kernel = as_kernel(self.kernel, rows).bind(None if names is None else list(names))
+            fit = fit_ridge(kernel, rows, targets, s, settings, score=figure, path=path)
         self._store(fit, rows, s, kept, shift, unit, settings)
         return fit
 
@@ -188,9 +195,7 @@ class KernelRidgeBase(BaseEstimator):
     @property
     def _precomputed(self) -> bool:
         """Whether the rows of ``X`` are rows of a kernel matrix."""
-        if isinstance(self.kernel, Kernel):
-            return any(isinstance(node, Precomputed) for node in self.kernel._nodes())
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return is_precomputed(self.kernel)
 
     def _cross_gram(self, X: np.ndarray) -> np.ndarray:
         if self._precomputed and X.shape[1] == len(self._kept):
@@ -253,6 +258,31 @@ class KernelRidgeBase(BaseEstimator):
                 -self._get_posterior(q).deletion_weights(K) * self._loo_residuals[:, q]
             )
         return Influence(self._shaped(contributions), self._shaped(deletion), self._shaped(self._intercept))
+
+    def linear_view(self, X: Any = None) -> LinearView:
+        """Read the fitted function as a linear one: coefficients on the features, with a certificate.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features), optional
+            Rows on which to read it; by default the training rows.
+
+        Returns
+        -------
+        LinearView
+            Its coefficients are those of the linear function nearest to the model's scores on these rows. The
+            held-out fidelity in its certificate is that of the reading; the model is not fitted again.
+        """
+        check_is_fitted(self)
+        rows = self.X_fit_ if X is None else self._check_new_rows(X)
+        return read_linear(
+            self.kernel_,
+            rows,
+            self.weight_fit_ if X is None else np.ones(len(rows)),
+            self._decision(rows),
+            fit_intercept=bool(self.fit_intercept),
+            names=getattr(self, "feature_names_in_", None),
+        )
 
     def _marginal_effects(self, X: Any, output: int) -> MarginalEffects:
         check_is_fitted(self)

@@ -47,7 +47,6 @@ class Settings:
     per_output: bool = False
     indefinite: str = "raise"
     floor: float = 1e-9  # smallest alpha tried, relative to the mean variance of the kernel
-    whole: bool = False  # whether the kernel matrix was given in whole numbers
 
     @property
     def criterion(self) -> str | None:
@@ -165,16 +164,14 @@ def start_solver(
     if clipping:
         K, kept = clip(K, weight)
     trusted = kernel.mercer or clipping
-    # rounding to whole numbers moves eigenvalues by about this much
-    margin = 0.45 * np.sqrt(len(X)) if settings.whole else 0.0
     if choice.name == "spectral":
         spectral = SpectralSolver.start(
-            K, weight, fit_intercept=intercept, trusted=trusted, tolerance=_rounding(X), margin=margin
+            K, weight, fit_intercept=intercept, trusted=trusted, tolerance=_rounding(X)
         )
         return spectral, kept
     solver = CholeskySolver.start(K, weight, fit_intercept=intercept)
     if not trusted:
-        check_positive(solver.prepared, _rounding(X), margin)
+        check_positive(solver.prepared, _rounding(X))
     return solver, kept
 
 

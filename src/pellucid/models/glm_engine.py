@@ -10,11 +10,13 @@ import numpy as np
 
 from pellucid.kernels import Kernel
 from pellucid.linalg import pivoted_cholesky, positive_spectrum, require_memory
-from pellucid.losses import Loss, Multinomial
 from pellucid.models.engine import gram
 from pellucid.solvers import GLMProblem, fit_glm, fit_hinge, fit_multinomial
 
 EXACT_ROWS = 4000  # up to here the whole kernel matrix is decomposed; beyond, it is approximated by landmarks
+Folds = Sequence[tuple[np.ndarray, np.ndarray]]
+"""Training and test rows of each fold."""
+_TRIAL = 1e-8  # optimality of fits that only serve to choose alpha
 _TAIL = 1e-14  # eigenvalues below this share of the largest are rounding error
 
 
@@ -29,7 +31,7 @@ class KernelFeatures:
 
 
 def kernel_features(kernel: Kernel, X: np.ndarray, n_components: int | None) -> KernelFeatures:
-    """Features of the training rows: exact, or with ``n_components`` landmarks, or whichever the size suggests."""
+    """Features of the training rows: exact, with ``n_components`` landmarks, or what the size suggests."""
     if n_components is None and len(X) <= EXACT_ROWS:
         require_memory(len(X), 4.1)
         return KernelFeatures(spectral_features(gram(kernel, X)), None, None, 1.0)
@@ -67,41 +69,47 @@ def mean_choice(choices: Sequence[AlphaChoice]) -> AlphaChoice:
 
 
 def default_alphas(Z: np.ndarray, problem: GLMProblem) -> np.ndarray:
-    """Two per decade, from 1e-5 to 1e4 times the variance of the features times the curvature of the null model."""
+    """Two per decade, 1e-5 to 1e4 times the variance of the features times the null model's curvature."""
     share = problem.weight / problem.weight.sum()
     variance = float(share @ np.sum((Z - share @ Z) ** 2, axis=1))
     curvature = 0.25
-    if not isinstance(problem.loss, Multinomial) and getattr(problem.loss, "smooth", False):
+    if problem.loss.smooth and not problem.loss.multiclass:
         b = problem.loss.best_constant(problem.y, problem.weight, problem.offset)
         curvature = float(share @ problem.loss.curvature(problem.y, problem.offset + b))
     return max(variance * curvature, 1e-300) * 10.0 ** (np.arange(-10, 9) / 2.0)
 
 
 def solve(Z: np.ndarray, problem: GLMProblem, alpha: float, *, start: Any = None, **options: Any) -> Any:
-    """Fit with the solver that the loss needs."""
-    loss = problem.loss
-    if isinstance(loss, Multinomial):
+    """Fit with the solver that the loss needs; ``tol`` is for smooth losses."""
+    if problem.loss.multiclass:
         return fit_multinomial(Z, problem, alpha, problem.offset.shape[1], start=start, **options)
-    if not loss.smooth:  # type: ignore[attr-defined]
-        return fit_hinge(Z, problem, alpha)
+    if not problem.loss.smooth:
+        options.pop("tol", None)
+        return fit_hinge(Z, problem, alpha, **options)
     return fit_glm(Z, problem, alpha, start=start, **options)
+
+
+def side_by_side(fits: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (r, q) and intercepts (q,) of one fit of several columns, or of several fits of one."""
+    delta = np.column_stack([fit.delta for fit in fits])
+    return delta, np.concatenate([np.atleast_1d(fit.intercept) for fit in fits])
 
 
 def choose_by_folds(
     Z: np.ndarray,
     problem: GLMProblem,
     alphas: np.ndarray | None,
-    folds: Sequence[tuple[np.ndarray, np.ndarray]],
+    folds: Folds,
 ) -> AlphaChoice:
     """Choose alpha by held-out deviance over folds, each with warm starts from large to small alpha."""
-    loss: Loss = problem.loss  # type: ignore[assignment]
+    loss = problem.loss
     parts = [problem.rows(train) for train, _ in folds]
     total = max(sum(problem.weight[test].sum() for _, test in folds), np.finfo(float).tiny)
 
     def evaluate(alpha: float, starts: list[Any]) -> tuple[float, list[Any]]:
         fits, deviance = [], 0.0
         for (train, test), part, start in zip(folds, parts, starts, strict=True):
-            fit = solve(Z[train], part, alpha, start=start, tol=1e-6)
+            fit = solve(Z[train], part, alpha, start=start, tol=_TRIAL)
             eta = problem.offset[test] + Z[test] @ fit.delta + fit.intercept
             deviance += float(problem.weight[test] @ loss.deviance(problem.y[test], eta))
             fits.append(fit)
@@ -112,12 +120,12 @@ def choose_by_folds(
 
 def choose_by_loo(Z: np.ndarray, problem: GLMProblem, alphas: np.ndarray | None) -> AlphaChoice:
     """Choose alpha by approximate leave-one-out deviance."""
-    loss: Loss = problem.loss  # type: ignore[assignment]
+    loss = problem.loss
     multiplicity = np.maximum(1.0, problem.weight)
 
     def evaluate(alpha: float, starts: list[Any]) -> tuple[float, list[Any]]:
-        fit = fit_glm(Z, problem, alpha, start=starts[0], tol=1e-6)
-        eta = fit.loo_eta(Z, fit_intercept=problem.fit_intercept, multiplicity=multiplicity)
+        fit = fit_glm(Z, problem, alpha, start=starts[0], tol=_TRIAL)
+        eta = fit.loo_eta(Z, problem, multiplicity)
         return float(problem.weight @ loss.deviance(problem.y, eta)) / problem.weight.sum(), [fit]
 
     return _search(evaluate, Z, problem, alphas, [None], "loo")
@@ -133,8 +141,8 @@ def _search(
 ) -> AlphaChoice:
     """Walk from large to small alpha; without a grid of the user's, stop when lost and look between the best.
 
-    Small alphas are the slow ones. Once the deviance has risen three times in a row to well above the best, they
-    are left alone.
+    Small alphas are the slow ones. Once the deviance has risen three times in a row to well above the best,
+    they are left alone.
     """
     given = alphas is not None
     grid = np.sort(np.asarray(alphas if given else default_alphas(Z, problem), dtype=float))[::-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,15 +12,15 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid._validation import check_offset
+from pellucid._validation import check_count, check_offset, is_precomputed
 from pellucid.effects import Summary
 from pellucid.effects.inference import coefficient_errors
 from pellucid.effects.linear import Certificate, LinearView, WeightedColumns, fidelity, in_sample_gap
 from pellucid.exceptions import FidelityWarning
-from pellucid.linalg import column_scale
-from pellucid.losses import Multinomial
-from pellucid.models.glm import KernelClassifier, KernelGLMBase, KernelGLMRegressor, is_logistic
-from pellucid.models.glm_engine import solve
+from pellucid.linalg import apply, column_moments
+from pellucid.models.glm import KernelClassifier, KernelGLMRegressor, is_logistic
+from pellucid.models.glm_base import KernelGLMBase
+from pellucid.models.glm_engine import Folds, side_by_side, solve
 from pellucid.solvers import GLMProblem
 
 _POOR = 0.5  # held-out fidelity below which the linear predictor is another model altogether
@@ -29,50 +30,60 @@ class InterpretableBase(KernelGLMBase):
     """What the interpretable regressor and classifier share."""
 
     certify: int
+    _exact: bool  # whether the kernel is linear in the features, as far as the training rows can tell
+
+    def _enter(self, X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
+        check_count(self.certify, "certify", 0)
+        if self.certify == 1:
+            raise ValueError("certify is a number of folds, 2 or more, or 0 for none; got 1.")
+        rows, weight = super()._enter(X, sample_weight)
+        if is_precomputed(self.kernel) or rows.ndim != 2 or rows.dtype == object:
+            raise ValueError(
+                "Coefficients need numeric features, and kernel values or objects have none. Pass the "
+                "features and a kernel for them, or use KernelGLMRegressor or KernelClassifier."
+            )
+        return rows, weight
 
     def _fit_problems(
-        self, rows: np.ndarray, problems: list[GLMProblem], y: np.ndarray, kept: np.ndarray
+        self, rows: np.ndarray, problems: Sequence[GLMProblem], folds: Folds, kept: np.ndarray
     ) -> None:
-        super()._fit_problems(rows, problems, y, kept)  # the kernel model itself
+        super()._fit_problems(rows, problems, folds, kept)  # the kernel model itself
         self.kernel_alpha_ = self.alpha_
         weight = problems[0].weight
         F = self._kernel_features.Z
         columns = WeightedColumns.of(rows, weight, fit_intercept=bool(self.fit_intercept))
         self._columns, self._problems, self._weight = columns, problems, weight
-        if columns.exact:
+        self._exact = columns.exact or columns.hold(F)
+        if self._exact:
             self._Z, self._fits = F, self._kernel_fits
         else:
             self._Z = columns.projected_features(F)
-            self.alpha_ = self._choose_alpha(self._Z, problems, y, kept)
-            self._fits = [solve(self._Z, p, self.alpha_, **self._options(p)) for p in problems]
-        delta = np.column_stack([fit.delta for fit in self._fits])
-        level = np.concatenate([np.atleast_1d(fit.intercept) for fit in self._fits])
+            self.alpha_ = self._choose_alpha(self._Z, problems, folds)
+            self._fits = self._solve(self._Z, problems, self.alpha_)
+        delta, level = side_by_side(self._fits)
         f = self._Z @ delta
-        share = weight / weight.sum()
         self._linear_coef = columns.coefficients(f)
-        shift = share @ f - (share @ rows) @ self._linear_coef if self.fit_intercept else 0.0
-        self._linear_intercept = level + shift
-        self.feature_sd_ = column_scale(rows, weight)
-        self.certificate_ = self._certify(rows, F)
+        self._linear_intercept = level + columns.share @ f - columns.mean @ self._linear_coef
+        self.feature_sd_ = column_moments(rows, weight=weight, scale="std")[1]
+        self.certificate_ = self._certify(columns.fitted(f) + level, F)
         self.kaf_ = self.certificate_.kaf
 
-    def _certify(self, rows: np.ndarray, F: np.ndarray) -> Certificate:
+    def _certify(self, linear: np.ndarray, F: np.ndarray) -> Certificate:
         """Compare linear and kernel predictor, on the training rows and on rows held out of both."""
         weight = self._weight
-        linear = rows @ self._linear_coef + self._linear_intercept
         kernel = self._scores_fit
         gap = in_sample_gap(kernel, linear, weight)
-        kaf = self._columns.kaf(F)
-        if not self.certify or len(rows) < 2 * self.certify:
-            return Certificate(self._columns.exact, kaf, gap, None, None, None, None, "not computed")
-        held_linear, held_kernel = self._held_out(rows, F)
+        kaf = 1.0 if self._exact else self._columns.kaf(F)
+        if not self.certify or len(F) < 2 * self.certify:
+            return Certificate(self._exact, kaf, gap, None, None, None, None, "not computed")
+        held_linear, held_kernel = self._held_out(self._columns.coordinates, F)
         classes = isinstance(self, ClassifierMixin)
         agreement = None
         if classes:
             same = _winner(held_linear) == _winner(held_kernel)
             agreement = float(weight @ same / weight.sum())
         return Certificate(
-            self._columns.exact,
+            self._exact,
             kaf,
             gap,
             fidelity(held_kernel, held_linear, weight),
@@ -83,7 +94,7 @@ class InterpretableBase(KernelGLMBase):
         )
 
     def _held_out(self, rows: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Linear and kernel predictors of each row by models that never saw it, at the alphas already chosen."""
+        """Linear and kernel predictors of each row by models that never saw it, at the alphas in use."""
         n = len(rows)
         order = np.random.default_rng(0).permutation(n)
         linear = np.empty((n, len(self._intercept)))
@@ -92,30 +103,28 @@ class InterpretableBase(KernelGLMBase):
             train = np.setdiff1d(np.arange(n), test)
             problems = [p.rows(train) for p in self._problems]
             weight = self._weight[train]
-            share = weight / weight.sum()
-            fits = [solve(F[train], p, self.kernel_alpha_, **self._options(p)) for p in problems]
-            delta = np.column_stack([fit.delta for fit in fits])
-            level = np.concatenate([np.atleast_1d(fit.intercept) for fit in fits])
+            fits = [solve(F[train], p, self.kernel_alpha_, max_iter=self.max_iter) for p in problems]
+            delta, level = side_by_side(fits)
             kernel[test] = F[test] @ delta + level
             columns = WeightedColumns.of(rows[train], weight, fit_intercept=bool(self.fit_intercept))
             Z = F[train]
-            if not self._columns.exact:
+            if not self._exact:
                 Z = columns.projected_features(F[train])
-                fits = [solve(Z, p, self.alpha_, **self._options(p)) for p in problems]
-                delta = np.column_stack([fit.delta for fit in fits])
-                level = np.concatenate([np.atleast_1d(fit.intercept) for fit in fits])
+                fits = [solve(Z, p, self.alpha_, max_iter=self.max_iter) for p in problems]
+                delta, level = side_by_side(fits)
             f = Z @ delta
             coef = columns.coefficients(f)
-            shift = share @ f - (share @ rows[train]) @ coef if self.fit_intercept else 0.0
-            linear[test] = rows[test] @ coef + level + shift
+            linear[test] = (rows[test] - columns.mean) @ coef + columns.share @ f + level
         return linear, kernel
 
     def _held_out_score(self, scores: np.ndarray) -> float:
         """Accuracy of classes, share of deviance explained otherwise."""
         weight = self._weight
         if isinstance(self, ClassifierMixin):
-            truth = self._problems[0].y if len(self._problems) == 1 else np.argmax([p.y for p in self._problems], axis=0)
-            return float(weight @ (_winner(scores) == truth) / weight.sum())
+            p = self._problems[0]
+            truth = p.y if len(self._problems) == 1 else np.argmax([p.y for p in self._problems], axis=0)
+            known = p.offset if p.offset.ndim == 2 else p.offset[:, None]
+            return float(weight @ (_winner(scores + known) == truth) / weight.sum())
         p = self._problems[0]
         null = p.offset + p.loss.best_constant(p.y, p.weight, p.offset)
         loss: Any = p.loss
@@ -127,12 +136,13 @@ class InterpretableBase(KernelGLMBase):
         quality = self.certificate_.fidelity
         if quality is not None and quality < _POOR:
             warnings.warn(
-                f"The linear predictor follows the kernel model poorly on new rows (held-out fidelity R² {quality:.2f}). The "
-                f"coefficients describe the fitted values; to predict new rows like the kernel model, use how='kernel'.",
+                f"The linear predictor follows the kernel model poorly on new rows (held-out fidelity R² "
+                f"{quality:.2f}). The coefficients describe the fitted values; to predict new rows like the "
+                f"kernel model, use how='kernel'.",
                 FidelityWarning,
                 stacklevel=4,
             )
-        return np.asarray(rows, dtype=float) @ self._linear_coef + self._linear_intercept
+        return apply(rows, self._linear_coef) + self._linear_intercept
 
     def _scores_by(self, X: Any, how: str) -> np.ndarray:
         rows = self._check_new_rows(X)
@@ -148,11 +158,17 @@ class InterpretableBase(KernelGLMBase):
         names = getattr(self, "feature_names_in_", None)
         return [f"x{c}" for c in range(self.n_features_in_)] if names is None else list(names)
 
-    def linear_view(self) -> LinearView:
-        """The model read as a linear one."""
+    def linear_view(self, X: Any = None) -> LinearView:
+        """The model as a linear one, with its certificate; with ``X``, the kernel model on those rows."""
         check_is_fitted(self)
+        if X is not None:
+            return super().linear_view(X)
         return LinearView(
-            self.coef_, self._shaped(self._linear_intercept), self.certificate_, self.coefficient_names_, self.feature_sd_
+            self.coef_,
+            self._shaped(self._linear_intercept),
+            self.certificate_,
+            self.coefficient_names_,
+            self.feature_sd_,
         )
 
     def _shaped(self, values: np.ndarray) -> Any:
@@ -170,7 +186,8 @@ class InterpretableBase(KernelGLMBase):
         level : float, default=0.95
             Coverage of the intervals.
         kind : {"model", "robust", "clustered"}, default="model"
-            Standard errors that take the model's variance at its word; that allow any variance (HC3); or that allow rows of one group to hang together.
+            Standard errors that take the model's variance at its word; that allow any variance (HC3); or
+            that allow rows of one group to hang together.
         groups : array-like of shape (n,), optional
             Group of each training row, for clustered errors.
         output : int, default=0
@@ -179,25 +196,37 @@ class InterpretableBase(KernelGLMBase):
         Returns
         -------
         frame : pandas.DataFrame
-            Columns ``coefficient``, ``per_sd`` (in units of one standard deviation of the feature), ``standard_error``, ``low``, ``high``, ``p_value``.
+            Columns ``coefficient``, ``per_sd`` (in units of one standard deviation of the feature),
+            ``standard_error``, ``low``, ``high``, ``p_value``.
 
         Notes
         -----
-        Intervals are for the *penalised* estimand: what the fit at this alpha estimates on average. Shrinkage, and the choice of alpha, are not in them.
+        Intervals are for the *penalised* estimand: what the fit at this alpha estimates on average.
+        Shrinkage, and the choice of alpha, are not in them.
         """
         check_is_fitted(self)
+        if not 0 < level < 1:
+            raise ValueError(f"level must be between 0 and 1, got {level!r}.")
+        if not 0 <= output < len(self._problems):
+            raise ValueError(f"output must be below {len(self._problems)}, got {output!r}.")
         try:
             import pandas as pd
         except ImportError:
             raise ImportError("coefficient_frame needs pandas: pip install pandas") from None
         problem, fit = self._problems[output], self._fits[output]
-        if isinstance(problem.loss, Multinomial) or not problem.loss.smooth:  # type: ignore[attr-defined]
+        if problem.loss.multiclass or not problem.loss.smooth:
             raise ValueError(
-                f"Standard errors are not available for the {self.loss_.name} loss with {len(self._intercept)} scores; "
-                f"use stability() to see how coefficients vary."
+                f"Standard errors and p-values do not exist for the {self.loss_.name} loss; use "
+                f"stability() to see how coefficients vary."
             )
         if groups is not None:
-            groups = np.asarray(groups)[self._kept]
+            groups = np.asarray(groups)
+            if groups.shape != self._kept.shape:
+                raise ValueError(
+                    f"groups must have one label per training row ({len(self._kept)}), got shape "
+                    f"{groups.shape}."
+                )
+            groups = groups[self._kept]
         errors = coefficient_errors(self._columns, self._Z, problem, fit, kind=kind, groups=groups)
         coef = self._linear_coef[:, output]
         se = errors.standard_error
@@ -231,9 +260,11 @@ def _winner(scores: np.ndarray) -> np.ndarray:
 class InterpretableKernelRegressor(InterpretableBase, KernelGLMRegressor):
     r"""Kernel regression whose solution is re-expressed as coefficients on the original features.
 
-    With at least as many features as rows the coefficients γ reproduce the fitted values of the kernel model exactly. With fewer, the kernel is projected on what is
-    linear in the features, ``KAF`` says how much of it that is, and the model fitted with the projected kernel *is* linear. Either way the
-    certificate tells how closely the linear predictor follows the full kernel model on rows that neither has seen, and how well each predicts.
+    With at least as many features as rows the coefficients γ reproduce the fitted values of the kernel
+    model exactly. With fewer, the kernel is projected on what is linear in the features, ``KAF`` says how
+    much of it that is, and the model fitted with the projected kernel *is* linear. Either way the
+    certificate tells how closely the linear predictor follows the full kernel model on rows that neither
+    has seen, and how well each predicts.
 
     Parameters
     ----------
@@ -267,7 +298,8 @@ class InterpretableKernelRegressor(InterpretableBase, KernelGLMRegressor):
 
     References
     ----------
-    Groenen and Greenacre (2025), Interpretable kernels, Economics working paper 1915, Universitat Pompeu Fabra.
+    Groenen and Greenacre (2025), Interpretable kernels, Economics working paper 1915, Universitat Pompeu
+    Fabra.
 
     Examples
     --------
@@ -304,16 +336,16 @@ class InterpretableKernelRegressor(InterpretableBase, KernelGLMRegressor):
         )
         self.certify = certify
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> Self:
         """Fit the kernel model and its coefficients; parameters as in :meth:`KernelGLMRegressor.fit`."""
         super().fit(X, y, sample_weight, offset=offset, exposure=exposure)
         self.coef_ = self._shaped(self._linear_coef)
         self.intercept_ = self._shaped(self._linear_intercept)
         return self
 
-    def predict(
-        self, X: Any, how: str = "linear", *, offset: Any = None, exposure: Any = None
-    ) -> np.ndarray:
+    def predict(self, X: Any, how: str = "linear", *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """Predicted means, by the coefficients or by the full kernel model.
 
         Parameters
@@ -330,14 +362,14 @@ class InterpretableKernelRegressor(InterpretableBase, KernelGLMRegressor):
         mean : ndarray of shape (m,)
         """
         scores = self._scores_by(X, how)[:, 0]
-        log_link = self.loss_.name in ("poisson", "gamma")
-        return self.loss_.mean(scores + check_offset(offset, exposure, len(scores), log_link=log_link))
+        return self.loss_.mean(scores + self._known(offset, exposure, len(scores)))
 
 
 class InterpretableKernelClassifier(InterpretableBase, KernelClassifier):
     r"""Kernel classification whose solution is re-expressed as coefficients on the original features.
 
-    The classifier's companion of :class:`InterpretableKernelRegressor`: logistic (multinomial for more than two classes), hinge or squared hinge loss.
+    The classifier's companion of :class:`InterpretableKernelRegressor`: logistic (multinomial for more than
+    two classes), hinge or squared hinge loss.
 
     Parameters
     ----------

@@ -18,6 +18,7 @@ from pellucid._progress import track
 from pellucid.effects import Summary
 from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
+from pellucid.linalg import calm_threads
 from pellucid.models.base import KernelRidgeBase
 from pellucid.models.learn import Learned, learn_parameters
 
@@ -184,17 +185,18 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         alpha = float(np.exp(np.mean(np.log(first._alpha))))
         if not np.any(spread > 0):  # constant targets: nothing to learn
             return Learned(kernel, alpha, 0, True)
-        return learn_parameters(
-            kernel,
-            alpha,
-            first.X_fit_,
-            targets[:, spread > 0] / spread[spread > 0],
-            weight,
-            fit_intercept=bool(first.fit_intercept),
-            criterion=self._criterion,
-            learn_alpha=isinstance(self.estimator.alpha, str),
-            tied=isinstance(self.estimator.kernel, str) and not self.ard,
-        )
+        with calm_threads(first.X_fit_):
+            return learn_parameters(
+                kernel,
+                alpha,
+                first.X_fit_,
+                targets[:, spread > 0] / spread[spread > 0],
+                weight,
+                fit_intercept=bool(first.fit_intercept),
+                criterion=self._criterion,
+                learn_alpha=isinstance(self.estimator.alpha, str),
+                tied=isinstance(self.estimator.kernel, str) and not self.ard,
+            )
 
     def _polish(self, found: Learned, first: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         """Fit with the learned kernel, alpha chosen anew near the learned one; or keep a better start."""

@@ -7,7 +7,7 @@ from pellucid.solvers.calibration import Calibration, calibrate
 from pellucid.solvers.choice import SOLVERS, Choice, choose_solver
 from pellucid.solvers.dual import CholeskySolver, SpectralSolver
 from pellucid.solvers.fits import CRITERIA, Fits
-from pellucid.solvers.glm import GLMFit, GLMProblem, fit_glm, fit_glm_path
+from pellucid.solvers.glm import GLMFit, GLMProblem, fit_glm
 from pellucid.solvers.gradient import criterion_gradient
 from pellucid.solvers.hinge import HingeFit, fit_hinge
 from pellucid.solvers.multinomial import MultinomialFit, fit_multinomial
@@ -36,7 +36,6 @@ __all__ = [
     "clip",
     "criterion_gradient",
     "fit_glm",
-    "fit_glm_path",
     "fit_hinge",
     "fit_multinomial",
     "positive_part",

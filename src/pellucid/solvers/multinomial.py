@@ -1,8 +1,9 @@
-r"""Multinomial logistic loss with a ridge penalty, by preconditioned L-BFGS.
+r"""Multinomial logistic loss with a ridge penalty, by Newton's method with conjugate gradients.
 
-The Hessian of the loss in the scores of a row is at most :math:`\tfrac12 I` (Böhning's bound), whatever the scores. With the weighted, centred
-features :math:`H`, :math:`\tfrac12 H^T H + \alpha I = L L^T` is therefore a fixed upper bound of the curvature for every class; in the variables
-:math:`v = L^T \delta` the problem is well scaled, and L-BFGS needs a few dozen products with the features.
+The Hessian couples all classes and is never formed: for probabilities :math:`p` its block of classes
+:math:`c, d` is :math:`Z^T S \operatorname{diag}(p_c (1_{c=d} - p_d)) Z + \alpha 1_{c=d} I`. Conjugate
+gradients need products with it only, and few of them, since the blocks on the diagonal (those of one class
+against the rest) are factored to precondition it. They are factored anew when it takes more than a few.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
-from scipy.optimize import minimize
+from scipy.linalg import cho_solve, cholesky
 
-from pellucid.solvers.glm import GLMProblem
+from pellucid.losses import Multinomial
+from pellucid.solvers.glm import GLMProblem, is_converged, optimality, rounding_reached
+
+_FEW = 15  # products per Newton step up to which the preconditioner is good enough
+_MANY = 300  # most products per Newton step
 
 
 @dataclass(frozen=True)
@@ -41,46 +45,142 @@ def fit_multinomial(
     n_classes: int,
     *,
     start: MultinomialFit | None = None,
-    max_iter: int = 1000,
-    tol: float = 1e-9,
+    max_iter: int = 100,
+    tol: float = 1e-13,
 ) -> MultinomialFit:
-    """Minimise the penalised multinomial loss; ``problem.y`` holds class indices, ``problem.offset`` is (n, classes)."""
-    p, loss = problem, problem.loss
-    total = p.weight.sum()
-    center = p.weight @ Z / total if p.fit_intercept else np.zeros(Z.shape[1])
-    H = np.sqrt(p.weight)[:, None] * (Z - center)
-    A = 0.5 * (H.T @ H)
-    A[np.diag_indices_from(A)] += alpha
-    L = cholesky(A, lower=True, overwrite_a=True, check_finite=False)
-    Zc = Z - center
-    unit = np.sqrt(0.5 * total)  # of the intercepts, which have no penalty
-    r = Z.shape[1]
+    """Minimise the penalised multinomial loss.
 
-    def unpack(flat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        v = flat.reshape(r + 1, n_classes)
-        return solve_triangular(L, v[:r], lower=True, trans="T", check_finite=False), v[r] / unit
-
-    def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        delta, b = unpack(flat)
-        eta = p.offset + Zc @ delta + b
-        g = p.weight[:, None] * loss.gradient(p.y, eta)
-        value = float(p.weight @ loss.value(p.y, eta) + 0.5 * alpha * np.sum(delta**2))
-        by_v = solve_triangular(L, Zc.T @ g + alpha * delta, lower=True, check_finite=False)
-        by_b = g.sum(axis=0) / unit if p.fit_intercept else np.zeros(n_classes)
-        return value / total, np.vstack([by_v, by_b]).ravel() / total
-
-    first = np.zeros((r + 1, n_classes))
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Features.
+    problem : GLMProblem
+        Its ``y`` holds class numbers, its ``offset`` has shape (n, classes).
+    alpha : float
+        Ridge strength.
+    n_classes : int
+        Number of classes.
+    start : MultinomialFit, optional
+        Where to start, such as the solution at a neighbouring alpha. At least one step is made from there.
+    max_iter : int
+        Most Newton steps.
+    tol : float
+        Largest violation of the optimality conditions, relative to the weight of all rows. The default is
+        what rounding leaves, and is not insisted on.
+    """
+    task = _Task(Z, problem, alpha)
     if start is not None:
-        first[:r] = L.T @ start.delta
-        first[r] = (start.intercept + center @ start.delta) * unit
-    elif p.fit_intercept:
-        first[r] = np.asarray(loss.best_constant(p.y, p.weight, p.offset)) * unit
-    options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "maxcor": 30, "ftol": 0.0, "gtol": tol / np.sqrt(total)}
-    found = minimize(objective, first.ravel(), jac=True, method="L-BFGS-B", options=options)
-    delta, b = unpack(found.x)
-    b = b - b.mean()  # a common shift of all scores changes nothing
-    eta = p.offset + Zc @ delta + b
-    g = p.weight[:, None] * loss.gradient(p.y, eta)
-    size = float(np.abs(Z).max(initial=0.0)) or 1.0
-    violation = float(np.abs(alpha * delta + Z.T @ g).max(initial=0.0)) / (total * size)
-    return MultinomialFit(alpha, delta, b - center @ delta, g, int(found.nit), violation <= 1e-6, violation)
+        theta = np.vstack([start.delta, start.intercept])
+    else:
+        theta = np.zeros((Z.shape[1] + 1, n_classes))
+        if problem.fit_intercept:
+            theta[-1] = task.loss.best_constant(problem.y, problem.weight, problem.offset)
+    total, previous, products = float(problem.weight.sum()), np.inf, _MANY
+    value, eta, g = task.look(theta)
+    for iteration in range(max_iter + 1):
+        violation = optimality(Z, g, theta[:-1], alpha, total, fit_intercept=problem.fit_intercept)
+        settled = violation <= tol and (iteration > 0 or start is None)
+        if settled or rounding_reached(violation, previous) or iteration == max_iter:
+            break
+        P = task.loss.mean(eta)
+        if products > _FEW:
+            factors = task.factors(P)
+        step, products = _conjugate_gradients(task, P, factors, task.pull(g, theta))
+        moved = _halve(task, theta, step, value)
+        if moved is None:  # no descent left above rounding error
+            break
+        theta, value, eta, g = moved
+        previous = violation
+    delta, b = theta[:-1], theta[-1]
+    if problem.fit_intercept:
+        b = b - b.mean()  # a common shift of all scores changes nothing
+    return MultinomialFit(alpha, delta, b, g, iteration, is_converged(violation), violation)
+
+
+class _Task:
+    """Objective, gradient and Hessian in θ of shape (r + 1, classes), which has the intercepts at the end."""
+
+    def __init__(self, Z: np.ndarray, problem: GLMProblem, alpha: float) -> None:
+        self.Z, self.p, self.loss = Z, problem, Multinomial()
+        self.weight = problem.weight[:, None]
+        self.free = float(problem.fit_intercept)
+        self.alpha = alpha
+
+    def look(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Objective, scores, and gradient by the scores."""
+        eta = self.p.offset + self.Z @ theta[:-1] + theta[-1]
+        value = float(self.p.weight @ self.loss.value(self.p.y, eta))
+        g = self.weight * self.loss.gradient(self.p.y, eta)
+        return value + 0.5 * self.alpha * float(np.sum(theta[:-1] ** 2)), eta, g
+
+    def pull(self, g: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Turn derivatives by the scores, and the penalty's, into derivatives by θ."""
+        return np.vstack([self.Z.T @ g + self.alpha * theta[:-1], self.free * g.sum(axis=0)])
+
+    def curve(self, P: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Hessian times θ."""
+        move = self.Z @ theta[:-1] + theta[-1]
+        bent = P * (move - np.sum(P * move, axis=1, keepdims=True))
+        return self.pull(self.weight * bent, theta)
+
+    def factors(self, P: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, float]]:
+        """For each class its block of the Hessian, with the intercept taken out: factor, centre, weight."""
+        found = []
+        for w in (self.weight * np.maximum(P * (1.0 - P), 1e-12)).T:
+            center = self.free * (w @ self.Z) / w.sum()
+            H = np.sqrt(w)[:, None] * (self.Z - center)
+            A = H.T @ H
+            A[np.diag_indices_from(A)] += self.alpha
+            found.append(
+                (cholesky(A, lower=True, overwrite_a=True, check_finite=False), center, float(w.sum()))
+            )
+        return found
+
+
+def _precondition(
+    factors: list[tuple[np.ndarray, np.ndarray, float]], V: np.ndarray, free: float
+) -> np.ndarray:
+    """Solve with the blocks on the diagonal, bordered by the intercepts."""
+    out = np.empty_like(V)
+    for c, (L, center, total) in enumerate(factors):
+        out[:-1, c] = cho_solve((L, True), V[:-1, c] - center * V[-1, c], check_finite=False)
+        out[-1, c] = free * (V[-1, c] / total - center @ out[:-1, c])
+    out[-1] -= out[-1].mean()  # a common shift of all scores changes nothing
+    return out
+
+
+def _conjugate_gradients(
+    task: _Task, P: np.ndarray, factors: list[tuple[np.ndarray, np.ndarray, float]], slope: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """Newton step ``−H⁻¹ slope``, the more precise the closer to the solution, and the products it took."""
+    rest = -slope
+    direction = _precondition(factors, rest, task.free)
+    square = first = float(np.vdot(rest, direction))
+    enough = first * np.clip(first / float(task.weight.sum()), 1e-20, 1e-2)  # of squares of what is left
+    step, count = np.zeros_like(slope), 0
+    while count < _MANY and square > enough:
+        bent = task.curve(P, direction)
+        curvature = float(np.vdot(direction, bent))
+        if curvature <= 0.0:  # flat to rounding error
+            break
+        t = square / curvature
+        step, rest = step + t * direction, rest - t * bent
+        solved = _precondition(factors, rest, task.free)
+        last, square = square, float(np.vdot(rest, solved))
+        direction = solved + (square / last) * direction
+        count += 1
+    return step, count
+
+
+def _halve(
+    task: _Task, theta: np.ndarray, step: np.ndarray, value: float
+) -> tuple[np.ndarray, float, np.ndarray, np.ndarray] | None:
+    """Go along ``step``, by halves until the objective falls; ``None`` when it does not."""
+    t = 1.0
+    for _ in range(40):
+        trial = theta + t * step
+        reached, eta, g = task.look(trial)
+        if np.isfinite(reached) and reached <= value + 1e-13 * abs(value):
+            return trial, reached, eta, g
+        t *= 0.5
+    return None
