@@ -49,7 +49,7 @@ SETS = {
     "gasoline": Spectra("gasoline_nir", "octane", "octane number"),
     "tecator": Spectra("tecator", "fat", "% fat", 850.0, 200.0 / 99.0),
     "corn": Spectra("corn_nir_m5", "Moisture", "% moisture"),
-    "soil": Spectra("soil_nir", "som", "% organic matter"),
+    "soil": Spectra("soil_nir", "som", "% organic matter"),  # codespell:ignore som
     "beer": Spectra("beer_nir", "extract", "% extract"),
     "wheat": Spectra("wheat_kernels_nit", "protein", "% protein"),
     "peach": Spectra("peach_nir_brix", "Brix", "°Brix"),
@@ -64,7 +64,7 @@ NOT_SPECTRUM = {
     "Protein",
     "Starch",
     "Moisture",
-    "som",
+    "som",  # codespell:ignore som
     "extract",
     "Brix",
 }
@@ -174,6 +174,8 @@ def one_split(name: str, split: int) -> dict[str, Any]:
             f"{name}, split {split}: {p} wavelengths, {n} samples, and yet not of full rank"
         )
         assert gap < 1e-8, f"{name}, split {split}: fitted values differ by {gap:.1e} standard deviations"
+        apart = abs(train_error[1] / train_error[0] - 1.0)
+        assert apart < 1e-8, f"{name}, split {split}: training errors differ by {apart:.1e} of themselves"
     full, read = (predict(X_test) for predict in predictors[:2])
     return {
         "train": train_error,
@@ -194,15 +196,13 @@ def one_split(name: str, split: int) -> dict[str, Any]:
 def main() -> None:
     parser = split_options(__doc__)
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
-    parser.add_argument(
-        "--figure", type=Path, default=Path("spectra.png"), help="where to draw the coefficients"
-    )
+    parser.add_argument("--figure", type=Path, help="where to draw the coefficients (default: in the cache)")
     options = parser.parse_args()
     results = {
         name: over_splits(f"spectra-{name}", partial(one_split, name), options) for name in options.sets
     }
     report(results)
-    draw(results, options.figure)
+    draw(results, options.figure or options.cache / "spectra.png")
 
 
 def report(results: dict[str, dict[str, np.ndarray]]) -> None:
@@ -269,10 +269,16 @@ def draw(results: dict[str, dict[str, np.ndarray]], path: Path) -> None:
         ax.fill_between(at, lower, upper, color="#0072b2", alpha=0.35, linewidth=0, label="quartiles")
         ax.plot(at, middle, color="#003f66", linewidth=1.1, label="median")
         constant = (low > 0) | (high < 0)
-        floor = ax.get_ylim()[0]
-        marks = {"color": "#d55e00", "markersize": 5, "clip_on": False, "label": "same sign in all splits"}
-        ax.plot(at[constant], np.full(constant.sum(), floor), "|", **marks)
-        ax.set_ylim(bottom=floor)
+        if constant.any():
+            ax.vlines(
+                at[constant],
+                0.0,
+                0.03,
+                color="#d55e00",
+                linewidth=0.9,
+                transform=ax.get_xaxis_transform(),
+                label="same sign in all splits",
+            )
         ax.set_xlim(at[0], at[-1])
         kind = "exact" if result["exact"].all() else f"projected, KAF {np.median(result['kaf']):.2f}"
         title = f"{name}, {SETS[name].unit} ({kind}; same sign: {constant.sum()} of {len(at)})"
@@ -280,12 +286,16 @@ def draw(results: dict[str, dict[str, np.ndarray]], path: Path) -> None:
         ax.set_xlabel(label, fontsize=8.5)
         ax.tick_params(labelsize=8)
         ax.spines[["top", "right"]].set_visible(False)
-    handles, labels = axes.flat[0].get_legend_handles_labels()
+    known = {
+        label: line for ax in axes.flat for line, label in zip(*ax.get_legend_handles_labels(), strict=True)
+    }
     for ax in list(axes.flat)[len(results) :]:
         ax.axis("off")
     n_splits = len(next(iter(results.values()))["kaf"])
     what = f"coefficient per standard deviation of the column,\n{n_splits} random splits"
-    axes.flat[len(results)].legend(handles, labels, loc="center", frameon=False, title=what, alignment="left")
+    axes.flat[len(results)].legend(
+        known.values(), known.keys(), loc="center", frameon=False, title=what, alignment="left"
+    )
     figure.savefig(path, dpi=150)
     print(f"\ncoefficient profiles: {path}")
 

@@ -71,6 +71,8 @@ def child_small(which: str) -> None:
     X, y = make_rows(500, 10_000, 0)
     X_new, y_new = make_rows(500, 10_000, 2)
     model = build(which)
+    if which == "skglm-lasso":  # it compiles for float64
+        X, X_new = X.astype(np.float64), X_new.astype(np.float64)
     cost = measure(lambda: model.fit(X, y))
     options = {"how": "kernel"} if which == "pellucid" else {}
     error = float(np.sqrt(np.mean((model.predict(X_new, **options) - y_new) ** 2)) / np.std(y_new))
@@ -135,6 +137,9 @@ def main() -> None:
             done = subprocess.run(command, capture_output=True, text=True, timeout=options.limit, check=True)
         except subprocess.TimeoutExpired:
             print(f"  {which:<14} stopped after {options.limit:.0f} s")
+            continue
+        except subprocess.CalledProcessError as error:
+            print(f"  {which:<14} failed: {error.stderr.strip().splitlines()[-1]}")
             continue
         result = json.loads(done.stdout.strip().splitlines()[-1])
         print(

@@ -16,8 +16,8 @@ t = np.sort(rng.uniform(0, 8, 160))[:, None]
 y = 0.6 * t[:, 0] + np.sin(2 * np.pi * t[:, 0] / 1.3) + 0.3 * rng.normal(size=160)
 
 # %%
-# A straight line, a wave, and slow deviations from both. The period is a little off on purpose. The error has many
-# local minima in a period, so a descent must start near the right one.
+# A straight line, a wave, and slow deviations from both. The period is a little off on purpose. The error has
+# many local minima in a period, so a descent must start near the right one.
 kernel = Linear() + Periodic(period=1.28, length_scale=0.5) + 0.5 * RBF(3.0)
 print(kernel)
 search = LooSearch(KernelRidge(kernel)).fit(t, y)

@@ -20,7 +20,7 @@ def fitted(p, kernel=None, **options):
 
 @SHAPES
 def test_coefficients_are_the_pseudo_inverse_of_the_fit(p):
-    X, y, model = fitted(p)
+    X, _, model = fitted(p)
     eta = model._Z @ model._fits[0].delta
     J = centering(N)
     np.testing.assert_allclose(model.coef_, np.linalg.pinv(J @ X) @ J @ eta, atol=1e-9)
@@ -56,7 +56,7 @@ def test_kernel_accounted_for(p):
 
 @SHAPES
 def test_penalty_in_terms_of_the_coefficients(p):
-    X, y, model = fitted(p)
+    X, _, model = fitted(p)
     J = centering(N)
     Xp = np.linalg.pinv(J @ X)
     A = Xp @ (J @ rbf(X, gamma=0.3 / p) @ J) @ Xp.T

@@ -13,7 +13,9 @@ first is exact given the noise variance. Coefficients are linear in :math:`\delt
 :math:`\gamma = \tilde X^+ R Z \delta`.
 
 These are errors of the *penalised* estimate around its own expectation: intervals cover what the penalised
-fit estimates, not the coefficient that an unpenalised fit of infinitely many rows would give.
+fit estimates, not the coefficient that an unpenalised fit of infinitely many rows would give. With fewer
+features than rows, what is not linear in them counts as noise: intervals are then too wide rather than too
+narrow for rows that are given.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def coefficient_errors(
     copies = np.maximum(1.0, problem.weight)  # how many observations a row stands for
     h = fit.leverage(Z, fit_intercept=problem.fit_intercept)
     free = float(copies.sum() - h.sum())
-    if free <= 0:
+    if free <= 1e-6 * float(copies.sum()):
         raise ValueError(
             "The fit uses up all degrees of freedom, so standard errors do not exist; raise alpha."
         )

@@ -23,7 +23,7 @@ from pellucid._validation import (
 )
 from pellucid.effects import Summary
 from pellucid.effects.linear import LinearView
-from pellucid.kernels import ALIASES, Kernel, Precomputed, as_kernel
+from pellucid.kernels import ALIASES, Kernel, as_kernel
 from pellucid.linalg import row_blocks
 from pellucid.losses import Loss
 from pellucid.models.autoscale import choose_length_scale
@@ -42,7 +42,7 @@ from pellucid.models.glm_engine import (
 from pellucid.models.reading import read_linear
 from pellucid.solvers import GLMProblem
 
-_SURE = 30.0  # size of a score that stands for certainty
+_SURE = 14.0  # score beyond which a probability is within 1e-6 of 0 or 1
 
 
 class KernelGLMBase(BaseEstimator):
@@ -111,8 +111,7 @@ class KernelGLMBase(BaseEstimator):
         self._centres = features.landmarks
         self.X_fit_ = rows if features.landmarks is None else rows[features.landmarks]
         delta, self._intercept = side_by_side(fits)
-        dual = np.column_stack([fit.dual_coef for fit in fits])
-        self._dual = dual if features.transfer is None else features.transfer @ delta
+        self._dual = features.dual(delta)
         self._kept = kept
         self.weight_fit_ = problems[0].weight
         self._scores_fit = features.Z @ delta + self._intercept
@@ -189,12 +188,11 @@ class KernelGLMBase(BaseEstimator):
         out = np.empty((len(rows), len(self._intercept)))
         for block in row_blocks(len(rows), 8.0 * 3 * len(self.X_fit_)):
             part = rows[block]
-            if isinstance(self.kernel_, Precomputed):
+            if is_precomputed(self.kernel_):
                 part = part[:, self._kept] if part.shape[1] == len(self._kept) else part
-                K = self.kernel_._gram(part if self._centres is None else part[:, self._centres], part)
-            else:
-                K = self.kernel_._gram(part, self.X_fit_)
-            out[block] = K @ self._dual
+                part = part if self._centres is None else part[:, self._centres]
+            # kernels may take Y is X for a Gram matrix, which has the noise of noisy kernels on its diagonal
+            out[block] = self.kernel_._gram(part, self.X_fit_[:]) @ self._dual
         return out + self._intercept
 
     def linear_view(self, X: Any = None) -> LinearView:
@@ -243,7 +241,7 @@ class KernelGLMBase(BaseEstimator):
             and self.loss_.kind == "classification"
             and np.abs(self._scores_fit).max() > _SURE
         ):
-            facts.append(("separation", "some fitted probabilities are 0 or 1 to rounding"))
+            facts.append(("separation", "some fitted probabilities are within 1e-6 of 0 or 1"))
         return facts
 
     def summary(self) -> Summary:
@@ -272,5 +270,5 @@ def _first_step(problems: Sequence[GLMProblem]) -> tuple[np.ndarray, np.ndarray]
             eta = p.offset + b
             w = np.maximum(p.loss.curvature(p.y, eta), 1e-10)
             targets.append(-p.loss.gradient(p.y, eta) / w)
-            weight = p.weight * w / (w @ p.weight) * p.weight.sum()
+            weight = p.weight * w / w.max()  # no curvature may pass for a repeated row
     return np.column_stack(targets), weight

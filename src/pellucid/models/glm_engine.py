@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._validation import is_precomputed
+from pellucid.exceptions import IndefiniteKernelError
 from pellucid.kernels import Kernel
 from pellucid.linalg import pivoted_cholesky, positive_spectrum, require_memory
 from pellucid.models.engine import gram
@@ -29,22 +31,42 @@ class KernelFeatures:
     transfer: np.ndarray | None  # (m, r): features of new rows are k(x, landmarks) @ transfer
     accuracy: float  # share of the kernel's trace that is kept; 1 when exact
 
+    def dual(self, delta: np.ndarray) -> np.ndarray:
+        """Return coefficients of the kernel at training rows, or landmarks, for those of the features.
+
+        Exact features are orthogonal, so ``Z⁺ᵀ δ`` needs no solve; ``−g/α`` is the same number with fewer
+        digits where alpha is small.
+        """
+        if self.transfer is not None:
+            return self.transfer @ delta
+        return (self.Z / np.einsum("ij,ij->j", self.Z, self.Z)) @ delta
+
 
 def kernel_features(kernel: Kernel, X: np.ndarray, n_components: int | None) -> KernelFeatures:
     """Features of the training rows: exact, with ``n_components`` landmarks, or what the size suggests."""
     if n_components is None and len(X) <= EXACT_ROWS:
         require_memory(len(X), 4.1)
-        return KernelFeatures(spectral_features(gram(kernel, X)), None, None, 1.0)
+        return KernelFeatures(spectral_features(gram(kernel, X), kernel.mercer), None, None, 1.0)
     m = min(n_components or 1000, len(X))
-    low_rank = pivoted_cholesky(
-        lambda index: kernel._gram(X, X[index]), kernel._diag(X), m, tolerance=1e-6, random_state=0
-    )
+    given = is_precomputed(kernel)
+
+    def columns(index: np.ndarray) -> np.ndarray:
+        return kernel._gram(X[:, index] if given else X, X[index])
+
+    low_rank = pivoted_cholesky(columns, kernel._diag(X), m, tolerance=1e-6, random_state=0)
     return KernelFeatures(low_rank.factor, low_rank.pivots, low_rank.transfer, low_rank.accuracy)
 
 
-def spectral_features(K: np.ndarray) -> np.ndarray:
-    """Return ``Z = Q D^{1/2}`` with ``Z Zᵀ = K``; ``K`` is overwritten."""
-    values, vectors = positive_spectrum(K)
+def spectral_features(K: np.ndarray, positive: bool) -> np.ndarray:
+    """Return ``Z = Q D^{1/2}`` with ``Z Zᵀ = K``; ``K`` is overwritten, and looked at unless ``positive``."""
+    values, vectors = positive_spectrum(K) if positive else np.linalg.eigh(K)
+    worst = float(values.min(initial=0.0))
+    if worst < -1e-8 * float(np.abs(values).max(initial=0.0)):
+        raise IndefiniteKernelError(
+            f"The kernel matrix has negative eigenvalues: the worst is {worst:.4g}, against a largest of "
+            f"{values.max():.4g}. Such a matrix is not a kernel. Check the kernel function; KernelRidge and "
+            f"KernelRidgeClassifier can drop the negative part with indefinite='clip'."
+        )
     keep = values > _TAIL * values.max(initial=0.0)
     return vectors[:, keep] * np.sqrt(values[keep])
 
@@ -72,11 +94,14 @@ def default_alphas(Z: np.ndarray, problem: GLMProblem) -> np.ndarray:
     """Two per decade, 1e-5 to 1e4 times the variance of the features times the null model's curvature."""
     share = problem.weight / problem.weight.sum()
     variance = float(share @ np.sum((Z - share @ Z) ** 2, axis=1))
+    size = float(share @ np.sum(Z**2, axis=1))
+    if variance <= 1e-12 * size:  # all rows are alike, and any alpha will do
+        variance = size or 1.0
     curvature = 0.25
     if problem.loss.smooth and not problem.loss.multiclass:
         b = problem.loss.best_constant(problem.y, problem.weight, problem.offset)
         curvature = float(share @ problem.loss.curvature(problem.y, problem.offset + b))
-    return max(variance * curvature, 1e-300) * 10.0 ** (np.arange(-10, 9) / 2.0)
+    return variance * max(curvature, 1e-6) * 10.0 ** (np.arange(-10, 9) / 2.0)
 
 
 def solve(Z: np.ndarray, problem: GLMProblem, alpha: float, *, start: Any = None, **options: Any) -> Any:

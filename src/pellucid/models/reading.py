@@ -51,9 +51,14 @@ def read_linear(
     columns = WeightedColumns.of(rows, weight, fit_intercept=fit_intercept)
     coef = columns.coefficients(scores)
     intercept = columns.share @ scores - columns.mean @ coef
+    exact, kaf = True, 1.0
+    if not columns.exact:
+        F = kernel_features(kernel, rows, None).Z
+        exact = columns.hold(F)  # a linear kernel has nothing else, however few the columns
+        kaf = 1.0 if exact else columns.kaf(F)
     certificate = Certificate(
-        columns.exact,
-        1.0 if columns.exact else columns.kaf(kernel_features(kernel, rows, None).Z),
+        exact,
+        kaf,
         in_sample_gap(scores, columns.fitted(scores), weight),
         _held_out_fidelity(columns.coordinates, weight, scores, fit_intercept),
         None,

@@ -27,7 +27,7 @@ import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from pellucid.linalg import row_blocks
-from pellucid.losses import Loss
+from pellucid.losses import Loss, Squared
 
 _SECOND_STEP = 4000  # rows up to which leave-one-out makes a second step
 _FLOOR = 1e-10  # least curvature of a row: keeps its working target finite, and does not move the solution
@@ -101,7 +101,7 @@ class GLMFit:
         slack = np.maximum(1.0 - self.curvature * own / copies, np.finfo(float).eps)
         push = self.gradient / copies / slack
         first = own * push
-        if p.loss.bound() == 1.0 or len(p.y) > _SECOND_STEP:  # the squared loss needs no second step
+        if isinstance(p.loss, Squared) or len(p.y) > _SECOND_STEP:
             return self.eta + first
         second = np.empty_like(first)
         for rows in row_blocks(len(p.y), 8.0 * 6 * len(p.y)):
@@ -152,7 +152,7 @@ def fit_glm(
     f = Z @ delta
     eta = p.offset + f + b
     value = p.objective(eta, delta, alpha)
-    scale = float(np.abs(p.weight * p.loss.gradient(p.y, p.offset + b)).sum()) or 1.0
+    scale = _gradient_size(p, p.offset + b)
     previous = np.inf
     for iteration in range(max_iter + 1):
         g = p.weight * p.loss.gradient(p.y, eta)
@@ -182,6 +182,14 @@ def optimality(
     if not fit_intercept:
         return violation
     return max(violation, float(np.abs(g.sum(axis=0)).max()) / scale)
+
+
+def _gradient_size(p: GLMProblem, eta: np.ndarray) -> float:
+    """What gradients add up to at the start, or rounding makes of them where the start is a perfect fit."""
+    size = float(p.weight @ np.abs(p.loss.gradient(p.y, eta)))
+    if isinstance(p.loss, Squared):  # gradients have the unit of the targets
+        return max(size, 1e-8 * float(p.weight @ np.abs(p.y))) or 1.0
+    return max(size, 1e-3 * float(p.weight.sum()))
 
 
 def is_converged(violation: float) -> bool:

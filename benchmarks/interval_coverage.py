@@ -7,7 +7,7 @@ noise-free targets; for the other losses it is the mean over all replications. E
 share of replications in which an interval of ``coefficient_frame`` covers it, averaged over coefficients and
 for the worst of them.
 
-    python benchmarks/coverage.py [--replications 2000] [--jobs 2]
+    python benchmarks/interval_coverage.py [--replications 2000] [--jobs 2]
 """
 
 import argparse

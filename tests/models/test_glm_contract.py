@@ -1,0 +1,36 @@
+"""scikit-learn's own checks for kernel GLMs and interpretable models.
+
+The checks give a Poisson model positive fractions, which it takes as rates with a ``RateWarning``, and they
+predict from a few rows with more features, where coefficients rightly bring a ``FidelityWarning``.
+"""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from pellucid import (
+    InterpretableKernelClassifier,
+    InterpretableKernelRegressor,
+    KernelClassifier,
+    KernelGLMRegressor,
+)
+from pellucid.kernels import RBF
+
+ESTIMATORS = [
+    KernelGLMRegressor(),
+    KernelGLMRegressor(loss="gamma", alpha="loo"),
+    KernelGLMRegressor(RBF(), loss="squared"),
+    KernelClassifier(),
+    KernelClassifier(RBF(), loss="hinge", alpha=0.1),
+    KernelClassifier(loss="squared_hinge", alpha="loo"),
+    InterpretableKernelRegressor(),
+    InterpretableKernelClassifier(RBF(), alpha=0.1),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::pellucid.exceptions.RateWarning")
+@pytest.mark.filterwarnings("ignore::pellucid.exceptions.FidelityWarning")
+@pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
