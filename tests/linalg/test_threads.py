@@ -28,3 +28,14 @@ def test_many_rows_or_numbers_are_left_alone(X):
     before = blas_threads()
     with calm_threads(X):
         assert blas_threads() == before
+
+
+def test_overlapping_fits_do_not_restore_each_others_limit():
+    before = blas_threads()
+    first, second = calm_threads(np.zeros((10, 3))), calm_threads(np.zeros((10, 3)))
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert set(blas_threads()) == {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == before

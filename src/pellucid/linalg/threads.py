@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from threading import Lock
+from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -21,14 +23,43 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+class _Calm:
+    """Counts the fits that want one thread: the first sets the limit, the last lifts it.
+
+    The limit is that of the whole process: fits in several threads would otherwise lift each other's.
+    """
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.depth = 0
+        self.limiter: Any = None
+
+    def enter(self) -> None:
+        """One more fit wants calm."""
+        with self.lock:
+            if self.depth == 0:
+                self.limiter = _controller().limit(limits=1, user_api="blas")
+            self.depth += 1
+
+    def leave(self) -> None:
+        """One fit is done."""
+        with self.lock:
+            self.depth -= 1
+            if self.depth == 0:
+                self.limiter.restore_original_limits()
+
+
+_CALM = _Calm()
+
+
 @contextmanager
 def calm_threads(X: np.ndarray) -> Iterator[None]:
-    """Keep linear algebra to one thread while a model of the rows ``X`` is fitted, if they are few.
-
-    The limit holds for the whole process while the block runs, as there is no other.
-    """
+    """Keep linear algebra to one thread while a model of the rows ``X`` is fitted, if they are few."""
     if len(X) >= _SMALL or X.size >= _HUGE:
         yield
         return
-    with _controller().limit(limits=1, user_api="blas"):
+    _CALM.enter()
+    try:
         yield
+    finally:
+        _CALM.leave()

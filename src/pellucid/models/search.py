@@ -140,11 +140,12 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 delayed(_fit_one)(self.estimator, params, X, y, sample_weight, self._criterion)
                 for params in grid
             )
-            rows = list(track(work, "leave-one-out search", len(grid)))
+            rows: list[dict[str, Any]] = []
+            for row, model in track(work, "leave-one-out search", len(grid)):
+                if not rows or row["value"] < min(other["value"] for other in rows):
+                    self.best_params_, self.best_estimator_ = grid[len(rows)], model
+                rows.append(row)
         self.results_ = {"params": grid} | {key: [row[key] for row in rows] for key in rows[0]}
-        best = int(np.argmin(self.results_["value"]))
-        self.best_params_ = grid[best]
-        self.best_estimator_ = _fitted(self.estimator, grid[best], X, y, sample_weight)
 
     # --------------------------------------------------------------- descent
     def _descend(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -286,9 +287,10 @@ def _fit_one(
     y: Any,
     sample_weight: Any,
     criterion: str,
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], Any]:
+    """One combination: its figures, and the fitted model."""
     model = _fitted(estimator, params, X, y, sample_weight)
     row = {"value": model._criteria[criterion], "loo_mse": model.loo_.mse, "alpha": model.alpha_}
     if model.loo_.error_rate is not None:
         row["loo_error_rate"] = model.loo_.error_rate
-    return row
+    return row, model
