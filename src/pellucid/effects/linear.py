@@ -58,6 +58,8 @@ class Certificate:
                 lines.append(
                     f"agreement          {100 * self.agreement:.1f} % of held-out rows in the same class"
                 )
+        else:
+            lines.append("held-out fidelity  not computed: nothing is known of new rows")
         if self.score_linear is not None and self.score_kernel is not None:
             lines.append(f"held-out score     linear {self.score_linear:.3f}, kernel {self.score_kernel:.3f}")
         return "\n".join(lines)
@@ -89,6 +91,8 @@ class LinearView:
     """Names of the features."""
     feature_sd: np.ndarray
     """Standard deviations of the features."""
+    outputs: Sequence[str] = ()
+    """What each column of the coefficients speaks for: classes, or numbered outputs."""
 
     @property
     def kaf(self) -> float:
@@ -100,10 +104,14 @@ class LinearView:
         return np.asarray(X, dtype=float) @ self.coef + self.intercept
 
     def __str__(self) -> str:
-        order = np.argsort(-np.abs(np.atleast_2d(self.coef.T * self.feature_sd)).max(axis=0))[:10]
-        width = max(len(self.names[i]) for i in order)
-        lines = [f"{'feature':<{width}}  {'coefficient':>12}  {'per sd':>10}"]
         coef = self.coef if self.coef.ndim == 1 else self.coef[:, 0]
+        order = np.argsort(-np.abs(coef * self.feature_sd), kind="stable")[:10]
+        width = max([len(self.names[i]) for i in order] + [7])
+        lines = []
+        if self.outputs:
+            more = f", the first of {len(self.outputs)}" if len(self.outputs) > 1 else ""
+            lines.append(f"positive coefficients speak for {self.outputs[0]}{more}")
+        lines.append(f"{'feature':<{width}}  {'coefficient':>12}  {'per sd':>10}")
         lines += [
             f"{self.names[i]:<{width}}  {coef[i]:>12.4g}  {coef[i] * self.feature_sd[i]:>10.4g}"
             for i in order

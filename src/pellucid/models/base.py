@@ -24,7 +24,7 @@ from pellucid.kernels import ALIASES, as_kernel
 from pellucid.linalg import calm_threads, power_of_two, require_memory, row_blocks
 from pellucid.models.autoscale import choose_length_scale
 from pellucid.models.engine import RidgeFit, Score, Settings, fit_ridge, gram
-from pellucid.models.reading import read_linear
+from pellucid.models.reading import output_names, read_linear
 from pellucid.solvers import Fits, Posterior
 
 
@@ -282,6 +282,7 @@ class KernelRidgeBase(BaseEstimator):
             self._decision(rows),
             fit_intercept=bool(self.fit_intercept),
             names=getattr(self, "feature_names_in_", None),
+            outputs=output_names(self, len(self._intercept)),
         )
 
     def _marginal_effects(self, X: Any, output: int) -> MarginalEffects:

@@ -164,21 +164,31 @@ def start_solver(
     if clipping:
         K, kept = clip(K, weight)
     trusted = kernel.mercer or clipping
+    # what centring leaves of a constant is rounding error, on the scale of the matrix before it
+    margin = 1e-13 * len(K) * (float(np.abs(K).max()) or 1.0)
     if choice.name == "spectral":
         spectral = SpectralSolver.start(
-            K, weight, fit_intercept=intercept, trusted=trusted, tolerance=_rounding(X)
+            K, weight, fit_intercept=intercept, trusted=trusted, tolerance=_rounding(X), margin=margin
         )
         return spectral, kept
     solver = CholeskySolver.start(K, weight, fit_intercept=intercept)
     if not trusted:
-        check_positive(solver.prepared, _rounding(X))
+        check_positive(solver.prepared, _rounding(X), margin)
     return solver, kept
 
 
 def gram(kernel: Kernel, X: np.ndarray) -> np.ndarray:
     """Gram matrix of the training rows, checked as far as the kernel cannot be trusted."""
     with np.errstate(over="ignore", invalid="ignore"):  # the outcome is looked at
-        K = kernel._gram(X, X)
+        try:
+            K = kernel._gram(X, X)
+        except ValueError as error:
+            if X.dtype != object or "could not convert" not in str(error):
+                raise
+            raise ValueError(
+                f"{error}. A numeric part of the kernel {kernel} sees a column of text: restrict that part to"
+                f" numeric columns with .on([...]), and leave the text to Categorical()."
+            ) from None
         largest = np.abs(K.diagonal()).max() + 0.0 * K.sum()  # no element of a kernel matrix is larger
     _check_size(largest, kernel)
     if not kernel.mercer:

@@ -22,7 +22,7 @@ _LOG_LINK = ("poisson", "gamma")
 
 def is_logistic(model: Any) -> bool:
     """Whether a classifier has probabilities."""
-    return as_loss(model.loss).name == "logistic"
+    return as_loss(model.loss).name in ("logistic", "multinomial")
 
 
 class KernelGLMRegressor(RegressorMixin, KernelGLMBase):
@@ -269,6 +269,8 @@ class KernelClassifier(ClassifierMixin, KernelGLMBase):
         self, X: Any, y: Any, sample_weight: Any, offset: Any
     ) -> tuple[np.ndarray, np.ndarray, list[GLMProblem], np.ndarray]:
         loss = as_loss(self.loss)
+        if loss.name == "multinomial":  # logistic by another name: which of the two depends on the classes
+            loss = as_loss("logistic")
         if loss.kind != "classification":
             raise ValueError(f"The {loss.name} loss is not for classes: use KernelGLMRegressor.")
         rows, weight = self._enter(X, sample_weight)

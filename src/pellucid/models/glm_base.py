@@ -39,7 +39,7 @@ from pellucid.models.glm_engine import (
     side_by_side,
     solve,
 )
-from pellucid.models.reading import read_linear
+from pellucid.models.reading import output_names, read_linear
 from pellucid.solvers import GLMProblem
 
 _SURE = 14.0  # score beyond which a probability is within 1e-6 of 0 or 1
@@ -168,7 +168,10 @@ class KernelGLMBase(BaseEstimator):
         if isinstance(self.cv, int) or self.cv is None:  # rows often come sorted
             splitter.shuffle, splitter.random_state = True, 0
         if self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split"):
-            return list(splitter.split(np.zeros((int(kept.sum()), 1)), y[kept]))
+            try:
+                return list(splitter.split(np.zeros((int(kept.sum()), 1)), y[kept]))
+            except ValueError as error:
+                raise ValueError(f"{error} Pass fewer folds as cv, or alpha as a number.") from None
         position = np.cumsum(kept) - 1
         folds = [
             (position[train][kept[train]], position[test][kept[test]])
@@ -220,6 +223,7 @@ class KernelGLMBase(BaseEstimator):
             self._scores(rows),
             fit_intercept=bool(self.fit_intercept),
             names=getattr(self, "feature_names_in_", None),
+            outputs=output_names(self, len(self._intercept)),
         )
 
     def _facts(self) -> list[tuple[str, object]]:

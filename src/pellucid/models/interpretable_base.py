@@ -19,6 +19,7 @@ from pellucid.exceptions import FidelityWarning
 from pellucid.linalg import apply, column_moments
 from pellucid.models.glm_base import KernelGLMBase
 from pellucid.models.glm_engine import Folds, side_by_side, solve
+from pellucid.models.reading import output_names
 from pellucid.solvers import GLMProblem
 
 _POOR = 0.5  # held-out fidelity below which the linear predictor is another model altogether
@@ -72,7 +73,7 @@ class InterpretableBase(KernelGLMBase):
         kernel = self._scores_fit
         gap = in_sample_gap(kernel, linear, weight)
         kaf = 1.0 if self._exact else self._columns.kaf(F)
-        if not self.certify or len(F) < 2 * self.certify:
+        if not self.certify or len(F) < 2 * self.certify or self._columns.space.rank == 0:
             return Certificate(self._exact, kaf, gap, None, None, None, None, "not computed")
         held_linear, held_kernel = self._held_out(self._columns.coordinates, F)
         classes = isinstance(self, ClassifierMixin)
@@ -167,6 +168,7 @@ class InterpretableBase(KernelGLMBase):
             self.certificate_,
             self.coefficient_names_,
             self.feature_sd_,
+            output_names(self, len(self._intercept)),
         )
 
     def _shaped(self, values: np.ndarray) -> Any:

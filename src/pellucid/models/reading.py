@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ def read_linear(
     *,
     fit_intercept: bool,
     names: Sequence[str] | None,
+    outputs: Sequence[str] = (),
 ) -> LinearView:
     """Coefficients of the fitted function on ``rows``, with their certificate.
 
@@ -43,6 +45,8 @@ def read_linear(
         Whether the model has an intercept.
     names : sequence of str, optional
         Names of the features.
+    outputs : sequence of str, optional
+        What each column of the scores speaks for.
     """
     if isinstance(kernel, Precomputed) or rows.ndim != 2 or rows.dtype == object:
         raise ValueError(
@@ -73,14 +77,23 @@ def read_linear(
         certificate,
         [f"x{c}" for c in range(rows.shape[1])] if names is None else list(names),
         column_moments(rows, weight=weight, scale="std")[1],
+        outputs,
     )
+
+
+def output_names(model: Any, n_outputs: int) -> list[str]:
+    """What each score of a fitted model speaks for; nothing for a regression with one output."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return [] if n_outputs == 1 else [f"output {q}" for q in range(n_outputs)]
+    return [f"class {c}" for c in (classes[1:] if n_outputs == 1 else classes)]
 
 
 def _held_out_fidelity(
     coordinates: np.ndarray, weight: np.ndarray, scores: np.ndarray, fit_intercept: bool
 ) -> float | None:
     n = len(scores)
-    if n < 2 * _FOLDS:
+    if n < 2 * _FOLDS or coordinates.shape[1] == 0:
         return None
     linear = np.empty_like(scores)
     for test in np.array_split(np.random.default_rng(0).permutation(n), _FOLDS):

@@ -216,7 +216,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
             New rows.
         coverage : float, default=0.9
             Share of new targets that the intervals are to cover. At least ``2 * coverage - 1`` is guaranteed
-            for exchangeable rows.
+            for exchangeable rows if kernel and alpha were fixed in advance. If they were chosen on the same
+            rows, as by default, the models without a row keep that choice, and coverage can fall short, the
+            more so the more parameters were chosen on the fewer rows.
 
         Returns
         -------
@@ -259,6 +261,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         facts.append(("leave-one-out R²", 1.0 - np.asarray(self.loo_.mse) / spread))
         facts.append(("log marginal likelihood", np.asarray(self.log_marginal_likelihood_)))
         facts.append(("noise standard deviation", np.sqrt(self.noise_variance_)))
+        if not self._chosen:
+            facts.append(("Gaussian process", "of scale 1, with alpha as its noise variance"))
         return self._summary(facts)
 
     def _spread_of_targets(self) -> np.ndarray:

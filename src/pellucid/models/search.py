@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from pellucid._progress import track
-from pellucid.effects import Summary
+from pellucid.effects import Influence, LinearView, MarginalEffects, Summary
 from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
 from pellucid.linalg import calm_threads
@@ -242,6 +242,22 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         """Prediction intervals by the best estimator."""
         check_is_fitted(self)
         return self.best_estimator_.predict_interval(X, coverage)
+
+    @available_if(_has("marginal_effects"))
+    def marginal_effects(self, X: Any = None, *, output: int = 0) -> MarginalEffects:
+        """Marginal effects of the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.marginal_effects(X, output=output)
+
+    def influence(self, X: Any) -> Influence:
+        """Influence of training rows on predictions of the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.influence(X)
+
+    def linear_view(self, X: Any = None) -> LinearView:
+        """The best estimator read as a linear model."""
+        check_is_fitted(self)
+        return self.best_estimator_.linear_view(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Score of the best estimator on new rows: R² or accuracy."""

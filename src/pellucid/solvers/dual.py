@@ -97,10 +97,11 @@ class SpectralSolver:
         fit_intercept: bool,
         trusted: bool = True,
         tolerance: float = 1e-8,
+        margin: float = 0.0,
     ) -> "SpectralSolver":
         """Decompose ``K``, which is overwritten.
 
-        Eigenvalues above minus ``tolerance`` times the largest are negative only by
+        Eigenvalues above minus ``tolerance`` times the largest, minus ``margin``, are negative only by
         rounding and count as zero. Others raise, unless the matrix is ``trusted``, which spares the look.
         """
         p = prepare(K, weight, fit_intercept=fit_intercept)
@@ -114,7 +115,7 @@ class SpectralSolver:
         if p.q is not None:  # q belongs to the largest eigenvalue by construction
             values, vectors = values[:-1], vectors[:, :-1]
         if not trusted:
-            check_spectrum(values, tolerance)
+            check_spectrum(values, tolerance, margin)
         return cls(p, np.maximum(values, 0.0), vectors)
 
     def fits(self, Y: np.ndarray, alphas: np.ndarray, *, consume: bool = False) -> Fits:

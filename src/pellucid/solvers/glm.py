@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 
 from pellucid.linalg import row_blocks
 from pellucid.losses import Loss, Squared
@@ -207,7 +207,12 @@ def _factor(Z: np.ndarray, w: np.ndarray, alpha: float, fit_intercept: bool) -> 
     H = np.sqrt(w)[:, None] * (Z - center)
     A = H.T @ H
     A[np.diag_indices_from(A)] += alpha
-    return cholesky(A, lower=True, overwrite_a=True, check_finite=False), center
+    try:
+        return cholesky(A, lower=True, overwrite_a=True, check_finite=False), center
+    except LinAlgError:
+        raise ValueError(
+            f"alpha={alpha:.3g} is too small for these features: the equations are singular. Raise alpha."
+        ) from None
 
 
 def _step(

@@ -15,15 +15,15 @@ from pellucid.exceptions import IndefiniteKernelError
 from pellucid.linalg import Prepared, smallest_eigenvalue
 
 
-def check_spectrum(values: np.ndarray, tolerance: float = 1e-8) -> None:
+def check_spectrum(values: np.ndarray, tolerance: float = 1e-8, margin: float = 0.0) -> None:
     """Raise :class:`IndefiniteKernelError` if some eigenvalue is negative beyond rounding.
 
-    Rounding is ``tolerance`` times the largest eigenvalue.
+    Rounding is ``tolerance`` times the largest eigenvalue plus ``margin``.
     """
     if len(values) == 0:
         return
     worst, largest = float(values.min()), float(np.abs(values).max())
-    if worst < -tolerance * largest:
+    if worst < -tolerance * largest - margin:
         raise IndefiniteKernelError(
             f"The kernel matrix has negative eigenvalues: the worst is {worst:.4g}, against a largest of "
             f"{largest:.4g} (after centring, where an intercept is fitted). Such a matrix is not a kernel. "
@@ -31,14 +31,14 @@ def check_spectrum(values: np.ndarray, tolerance: float = 1e-8) -> None:
         )
 
 
-def check_positive(prepared: Prepared, tolerance: float) -> None:
+def check_positive(prepared: Prepared, tolerance: float, margin: float = 0.0) -> None:
     """Raise unless a prepared matrix is positive semi-definite up to rounding; costs one Cholesky factor."""
     A = prepared.matrix
     size = _largest_eigenvalue(prepared)
     shifted = A.copy()
-    shifted[np.diag_indices_from(shifted)] += tolerance * size
+    shifted[np.diag_indices_from(shifted)] += tolerance * size + margin
     if lapack.dpotrf(shifted.T, lower=1, overwrite_a=1)[1] != 0:
-        check_spectrum(np.array([smallest_eigenvalue(A), size]), tolerance)
+        check_spectrum(np.array([smallest_eigenvalue(A), size]), tolerance, margin)
 
 
 def _largest_eigenvalue(prepared: Prepared, n_steps: int = 12) -> float:
