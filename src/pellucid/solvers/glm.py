@@ -14,7 +14,7 @@ until they bring nothing any more.
 
 *Leave-one-out*, approximate: one Newton step on the problem without row *i* gives
 :math:`\eta_{-i} = \eta_i - \frac{h_i}{1 - h_i}(z_i - \eta_i)`, with the leverage :math:`h_i` of the last
-weighted ridge. For squared loss it is exact. For other losses a second step with the same matrix follows,
+weighted ridge. For squared loss it is exact. For other losses more steps with the same matrix follow,
 which takes in how the gradients of the other rows bend on the way, and takes away most of the error of the
 first. Beyond some thousand rows, where a single one moves little, the first step is enough.
 """
@@ -29,7 +29,8 @@ from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 from pellucid.linalg import row_blocks
 from pellucid.losses import Loss, Squared
 
-_SECOND_STEP = 4000  # rows up to which leave-one-out makes a second step
+_SECOND_STEP = 4000  # rows up to which leave-one-out makes a second step,
+_THIRD_STEP = 1500  # and a third
 _FLOOR = 1e-10  # least curvature of a row: keeps its working target finite, and does not move the solution
 
 
@@ -103,17 +104,30 @@ class GLMFit:
         first = own * push
         if isinstance(p.loss, Squared) or len(p.y) > _SECOND_STEP:
             return self.eta + first
-        second = np.empty_like(first)
+        later = np.empty_like(first)
         for rows in row_blocks(len(p.y), 8.0 * 6 * len(p.y)):
             M = half.T @ half[:, rows] + level
             move = M * push[rows]  # (n, rows): where leaving out a row of the block takes every row
-            g = p.weight[:, None] * p.loss.gradient(p.y[:, None], self.eta[:, None] + move)
-            bent = g - self.gradient[:, None] - self.curvature[:, None] * move
-            here = np.arange(rows.start, rows.stop)
-            bent[here, here - rows.start] *= 1.0 - 1.0 / copies[rows]
-            second[rows] = -np.einsum("ij,ij->j", M, bent) / slack[rows]
-        # a second step longer than the first is on its way to somewhere else
-        return self.eta + first + np.where(np.abs(second) < np.abs(first), second, 0.0)
+            if len(p.y) <= _THIRD_STEP:
+                R = self._remainder(p, move, rows, copies)
+                R = half.T @ (half @ R) + level * R.sum(axis=0)
+                here = R[np.arange(rows.start, rows.stop), np.arange(R.shape[1])]
+                move = R + M * ((self.curvature / copies / slack)[rows] * here)
+            R = self._remainder(p, move, rows, copies)
+            later[rows] = np.einsum("ij,ij->j", M, R) / slack[rows]
+        # a correction longer than the first step is on its way to somewhere else
+        return self.eta + np.where(np.abs(later - first) < np.abs(first), later, first)
+
+    def _remainder(
+        self, problem: GLMProblem, move: np.ndarray, rows: slice, copies: np.ndarray
+    ) -> np.ndarray:
+        """What leaving out each of ``rows`` asks of the gradient, less what its curvature does not foresee."""
+        p = problem
+        g = p.weight[:, None] * p.loss.gradient(p.y[:, None], self.eta[:, None] + move)
+        R = self.gradient[:, None] + self.curvature[:, None] * move - g
+        own = np.arange(rows.start, rows.stop), np.arange(move.shape[1])
+        R[own] = R[own] * (1.0 - 1.0 / copies[rows]) + (self.gradient / copies)[rows]
+        return R
 
 
 def fit_glm(
