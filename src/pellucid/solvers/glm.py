@@ -121,7 +121,7 @@ class GLMFit:
     def _remainder(
         self, problem: GLMProblem, move: np.ndarray, rows: slice, copies: np.ndarray
     ) -> np.ndarray:
-        """What leaving out each of ``rows`` asks of the gradient, less what its curvature does not foresee."""
+        """What leaving out each of ``rows`` asks of the gradient, less what curvature does not foresee."""
         p = problem
         g = p.weight[:, None] * p.loss.gradient(p.y[:, None], self.eta[:, None] + move)
         R = self.gradient[:, None] + self.curvature[:, None] * move - g
