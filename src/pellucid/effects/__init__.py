@@ -7,16 +7,22 @@ from pellucid.effects.loo import AlphaPath, LeaveOneOut
 from pellucid.effects.marginal import MarginalEffects, marginal_effects
 from pellucid.effects.stability import Stability
 from pellucid.effects.summary import Summary
+from pellucid.effects.terms import Effect, Grid, Importances, Term, term_name
 
 __all__ = [
     "AlphaPath",
     "Certificate",
+    "Effect",
+    "Grid",
+    "Importances",
     "Influence",
     "LeaveOneOut",
     "LinearView",
     "MarginalEffects",
     "Stability",
     "Summary",
+    "Term",
     "jackknife_plus",
     "marginal_effects",
+    "term_name",
 ]

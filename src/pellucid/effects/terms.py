@@ -1,0 +1,187 @@
+"""What is read off a model made of terms: the fitted function of each term, and how much each term matters.
+
+A *term* is one feature or a pair of features, written as a tuple of column numbers. Its *effect* is a function of
+these features alone; the model's linear predictor is the intercept plus the sum of the effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Term = tuple[int, ...]
+
+MISSING = "(missing)"
+"""The level under which a missing value is shown."""
+
+
+def term_name(term: Term, features: Sequence[str]) -> str:
+    """Name of a term: ``"age"``, or ``"age × income"`` for a pair.
+
+    Examples
+    --------
+    >>> term_name((0, 1), ["age", "income"])
+    'age × income'
+    """
+    return " × ".join(str(features[j]) for j in term)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The points of one feature at which an effect is shown, in the units in which the feature came.
+
+    Attributes
+    ----------
+    feature : str
+        Name of the feature.
+    points : ndarray of shape (m,)
+        Increasing numbers, or the levels of a categorical feature (an array of objects).
+    levels : bool
+        Whether the points are levels rather than numbers.
+    missing : bool
+        Whether the last point stands for a missing value; among numbers it is NaN.
+    """
+
+    feature: str
+    points: np.ndarray
+    levels: bool = False
+    missing: bool = False
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def labels(self) -> list[str]:
+        """The points as text."""
+        if self.levels:
+            return [str(point) for point in self.points]
+        text = [f"{point:.6g}" for point in self.points]
+        return [*text[:-1], MISSING] if self.missing else text
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The fitted function of one term on a grid of its features.
+
+    Attributes
+    ----------
+    term : tuple of int
+        One or two column numbers.
+    name : str
+        The name of the feature, or of both.
+    grids : tuple of Grid
+        One grid per feature of the term.
+    values : ndarray of shape (m,) or (m₁, m₂); with several outputs (..., n_outputs)
+        The effect on the linear predictor. Its mean over the training rows is zero.
+    se : ndarray of the same shape, or None
+        Posterior standard errors, where the model has them.
+    density : ndarray of shape (m,) or (m₁, m₂)
+        Share of the training rows nearest to each point; the shares sum to one.
+    outputs : tuple of str
+        Names of the classes or targets, where there are several.
+    """
+
+    term: Term
+    name: str
+    grids: tuple[Grid, ...]
+    values: np.ndarray
+    density: np.ndarray
+    se: np.ndarray | None = None
+    outputs: tuple[str, ...] = ()
+
+    def band(self, z: float = 1.96) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper end of the pointwise band ``values ± z · se``."""
+        if self.se is None:
+            raise ValueError(f"The effect of {self.name!r} has no standard errors.")
+        return self.values - z * self.se, self.values + z * self.se
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The effect as a tidy table: one row per grid point (and output), as a dict of columns."""
+        shape = self.values.shape
+        place = np.indices(shape).reshape(len(shape), -1)
+        table: dict[str, np.ndarray] = {}
+        for axis, grid in enumerate(self.grids):
+            table[grid.feature] = np.asarray(grid.points)[place[axis]]
+        if self.outputs:
+            table["output"] = np.asarray(self.outputs, dtype=object)[place[-1]]
+        table["effect"] = self.values.ravel()
+        if self.se is not None:
+            table["se"] = self.se.ravel()
+        table["density"] = self.density[tuple(place[: self.density.ndim])]
+        return table
+
+
+@dataclass(frozen=True)
+class Importances:
+    """How much each term matters, in the order of the model's terms; as an array it is :attr:`values`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the terms.
+    values : ndarray of shape (n_terms,)
+        Importance in the unit that ``measure`` names.
+    se : ndarray of shape (n_terms,) or None
+        Standard errors of the values.
+    measure : str
+        What the values are, in words.
+
+    Examples
+    --------
+    >>> print(Importances(("age", "sex", "age × sex"), np.array([1.0, 4.0, 0.5]), measure="|β|"))
+    term         |β|  relative
+    sex            4     1.000
+    age            1     0.250
+    age × sex    0.5     0.125
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    se: np.ndarray | None = None
+    measure: str = "importance"
+
+    @property
+    def relative(self) -> np.ndarray:
+        """Importances divided by the largest one; zeros where all are zero."""
+        top = float(np.max(self.values, initial=0.0))
+        return self.values / top if top > 0 else np.zeros_like(self.values)
+
+    @property
+    def order(self) -> np.ndarray:
+        """Positions of the terms from the most to the least important."""
+        return np.argsort(-self.values, kind="stable")
+
+    def top(self, n: int = 10) -> list[str]:
+        """Names of the ``n`` most important terms."""
+        return [self.names[i] for i in self.order[:n]]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self.values)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.values[self.names.index(key) if isinstance(key, str) else key]
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def table(self, n: int = 20) -> str:
+        """The ``n`` most important terms as text."""
+        shown = self.order[:n]
+        width = max([len(self.names[i]) for i in shown] + [4])
+        head = f"{'term':<{width}}  {self.measure:>6}  relative" + ("      se" if self.se is not None else "")
+        lines = [head]
+        for i in shown:
+            line = f"{self.names[i]:<{width}}  {self.values[i]:>{max(6, len(self.measure))}.4g}  "
+            line += f"{self.relative[i]:>8.3f}"
+            lines.append(line + (f"  {self.se[i]:6.2g}" if self.se is not None else ""))
+        if len(self) > len(shown):
+            lines.append(f"... and {len(self) - len(shown)} more")
+        return "\n".join(lines)
