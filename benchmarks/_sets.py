@@ -7,18 +7,11 @@ import pandas as pd
 from _measure import data_folder
 from sklearn.model_selection import train_test_split
 
+from pellucid.datasets import load_dataset
+
 REGRESSION = ("airfoil", "parkinsons", "pumadyn8nh", "pumadyn8nm", "california", "kin40k", "protein")
 CLASSIFICATION = ("spambase", "eeg", "credit", "bank", "cod_rna")
 TABLES = (*REGRESSION, *CLASSIFICATION)
-
-_FILES = {
-    "parkinsons": "parkinsons_updrs",
-    "california": "california_housing",
-    "protein": "protein_casp",
-    "eeg": "eeg_eye_state",
-    "credit": "credit_default",
-    "bank": "bank_additional_full",
-}
 
 
 @dataclass(frozen=True)
@@ -37,13 +30,8 @@ def is_regression(name: str) -> bool:
 
 def load(name: str) -> tuple[pd.DataFrame, np.ndarray]:
     """Features and target; classes are 0 and 1."""
-    frame = pd.read_parquet(data_folder() / f"{_FILES.get(name, name)}.parquet")
-    if name == "parkinsons":  # the other target is not a feature
-        frame = frame.drop(columns="motor_UPDRS")
-    X, y = frame.iloc[:, :-1], frame.iloc[:, -1].to_numpy()
-    if is_regression(name):
-        return X, y.astype(float)
-    return X, (y == np.unique(y)[1]).astype(int)
+    X, y = load_dataset(name, folder=data_folder(), return_X_y=True)
+    return (X, y) if is_regression(name) else (X, (y == np.unique(y)[1]).astype(int))
 
 
 def split(name: str, seed: int) -> Split:

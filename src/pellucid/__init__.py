@@ -3,8 +3,11 @@
 Start with :class:`KernelRidge` or :class:`KernelRidgeClassifier`; kernels are in :mod:`pellucid.kernels`.
 """
 
-from pellucid import kernels, preprocessing
+from pellucid import datasets, kernels, preprocessing
+from pellucid.export import load, save
 from pellucid.models import (
+    ISKClassifier,
+    ISKRegressor,
     InterpretableKernelClassifier,
     InterpretableKernelRegressor,
     KernelClassifier,
@@ -13,13 +16,27 @@ from pellucid.models import (
     KernelRidge,
     KernelRidgeClassifier,
     LooSearch,
+    SparseAdditiveClassifier,
+    SparseAdditiveRegressor,
     stability,
 )
-from pellucid.plots import plot_coefficients, plot_loo, plot_stability
+from pellucid.plots import (
+    plot_coefficients,
+    plot_comparison,
+    plot_contributions,
+    plot_effect,
+    plot_effects,
+    plot_importance,
+    plot_loo,
+    plot_stability,
+)
+from pellucid.report import build_report
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "ISKClassifier",
+    "ISKRegressor",
     "InterpretableKernelClassifier",
     "InterpretableKernelRegressor",
     "KernelClassifier",
@@ -28,10 +45,21 @@ __all__ = [
     "KernelRidge",
     "KernelRidgeClassifier",
     "LooSearch",
+    "SparseAdditiveClassifier",
+    "SparseAdditiveRegressor",
+    "datasets",
+    "build_report",
     "kernels",
+    "load",
     "plot_coefficients",
+    "plot_comparison",
+    "plot_contributions",
+    "plot_effect",
+    "plot_effects",
+    "plot_importance",
     "plot_loo",
     "plot_stability",
     "preprocessing",
+    "save",
     "stability",
 ]

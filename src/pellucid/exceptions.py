@@ -4,6 +4,7 @@ __all__ = [
     "FidelityWarning",
     "IllConditionedWarning",
     "IndefiniteKernelError",
+    "ModelFileError",
     "NotEnoughMemoryError",
     "RateWarning",
     "SearchWarning",
@@ -16,6 +17,10 @@ class IndefiniteKernelError(ValueError):
 
 class NotEnoughMemoryError(MemoryError):
     """A matrix would not fit in memory; raised before it is allocated."""
+
+
+class ModelFileError(ValueError):
+    """A model cannot be written to a file, or a file is not a model that can be read."""
 
 
 class IllConditionedWarning(UserWarning):

@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pellucid.effects.stability import Stability
-from pellucid.plots.stability import plot_coefficients, plot_stability
+from pellucid.plots import plot_coefficients, plot_stability
 from pellucid.plots.style import BLUE, ORANGE
 
 pyplot = pytest.importorskip("matplotlib.pyplot")

@@ -1,10 +1,13 @@
 """Reading a fitted model: pure functions and frozen dataclasses."""
 
+from pellucid.effects.explanation import Explanation, explain_row
 from pellucid.effects.influence import Influence
 from pellucid.effects.intervals import jackknife_plus
 from pellucid.effects.linear import Certificate, LinearView
 from pellucid.effects.loo import AlphaPath, LeaveOneOut
 from pellucid.effects.marginal import MarginalEffects, marginal_effects
+from pellucid.effects.purify import purify_effects, purify_surface
+from pellucid.effects.sparse_path import SparsePath
 from pellucid.effects.stability import Stability
 from pellucid.effects.summary import Summary
 from pellucid.effects.terms import Effect, Grid, Importances, Term, term_name
@@ -13,16 +16,21 @@ __all__ = [
     "AlphaPath",
     "Certificate",
     "Effect",
+    "Explanation",
     "Grid",
     "Importances",
     "Influence",
     "LeaveOneOut",
     "LinearView",
     "MarginalEffects",
+    "SparsePath",
     "Stability",
     "Summary",
     "Term",
+    "explain_row",
     "jackknife_plus",
     "marginal_effects",
+    "purify_effects",
+    "purify_surface",
     "term_name",
 ]

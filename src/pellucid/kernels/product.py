@@ -50,6 +50,9 @@ class Laplacian(Kernel):
     def _diag(self, X: np.ndarray) -> np.ndarray:
         return np.ones(len(X))
 
+    def sample_frequencies(self, n: int, dim: int, rng: np.random.RandomState) -> np.ndarray:
+        return rng.standard_cauchy((n, dim)) / np.broadcast_to(self.length_scale, (dim,))
+
     def parameter_gradient(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
         A = self._scaled(X)
         M = W * self._gram(X, X)

@@ -57,6 +57,17 @@ class _Stationary(Kernel):
     def _diag(self, X: np.ndarray) -> np.ndarray:
         return self._profile(np.zeros(len(X)))
 
+    def sample_frequencies(self, n: int, dim: int, rng: np.random.RandomState) -> np.ndarray:
+        # a function of the scaled distance is a mixture over t of Gaussian kernels exp(−t s / 2), each of
+        # which has the spectrum N(0, t / ℓ²)
+        scale = np.broadcast_to(self.length_scale, (dim,))
+        normal = rng.standard_normal((n, dim))
+        return normal * np.sqrt(self._sample_precisions(n, rng))[:, None] / scale
+
+    def _sample_precisions(self, n: int, rng: np.random.RandomState) -> np.ndarray:
+        """Draw ``t`` of the mixture ``h(s) = E exp(−t s / 2)``."""
+        raise NotImplementedError
+
     def parameter_gradient(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
         M = W * self._slope(self._squares(X, X))
         return self._length_scale_gradient(self._scaled(X), M)
@@ -105,6 +116,9 @@ class RBF(_Stationary):
 
     def _slope(self, s: np.ndarray) -> np.ndarray:
         return -0.5 * np.exp(-0.5 * s)
+
+    def _sample_precisions(self, n: int, rng: np.random.RandomState) -> np.ndarray:
+        return np.ones(n)
 
 
 class Matern(_Stationary):
@@ -164,6 +178,9 @@ class Matern(_Stationary):
             return -1.5 * np.exp(-t)
         return -5.0 / 6.0 * (1.0 + t) * np.exp(-t)
 
+    def _sample_precisions(self, n: int, rng: np.random.RandomState) -> np.ndarray:
+        return 2.0 * self.nu / rng.chisquare(2.0 * self.nu, n)  # so ω is Student's t with 2ν degrees of freedom
+
 
 class RationalQuadratic(_Stationary):
     r"""A mixture of Gaussian kernels of many length-scales, :math:`k(x, y) = (1 + s / (2\kappa))^{-\kappa}`.
@@ -193,6 +210,9 @@ class RationalQuadratic(_Stationary):
 
     def _slope(self, s: np.ndarray) -> np.ndarray:
         return -0.5 * (1.0 + s / (2.0 * self.shape)) ** (-self.shape - 1.0)
+
+    def _sample_precisions(self, n: int, rng: np.random.RandomState) -> np.ndarray:
+        return rng.gamma(self.shape, 1.0 / self.shape, n)
 
     def parameter_gradient(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
         s = self._squares(X, X)

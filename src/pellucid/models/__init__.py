@@ -4,11 +4,15 @@ from pellucid.models.classifier import KernelRidgeClassifier
 from pellucid.models.fisher import KernelFisherDiscriminant
 from pellucid.models.glm import KernelClassifier, KernelGLMRegressor
 from pellucid.models.interpretable import InterpretableKernelClassifier, InterpretableKernelRegressor
+from pellucid.models.isk import ISKClassifier, ISKRegressor
 from pellucid.models.ridge import KernelRidge
 from pellucid.models.search import LooSearch
+from pellucid.models.sparse_additive import SparseAdditiveClassifier, SparseAdditiveRegressor
 from pellucid.models.stability import stability
 
 __all__ = [
+    "ISKClassifier",
+    "ISKRegressor",
     "InterpretableKernelClassifier",
     "InterpretableKernelRegressor",
     "KernelClassifier",
@@ -17,5 +21,7 @@ __all__ = [
     "KernelRidge",
     "KernelRidgeClassifier",
     "LooSearch",
+    "SparseAdditiveClassifier",
+    "SparseAdditiveRegressor",
     "stability",
 ]

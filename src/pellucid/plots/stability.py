@@ -1,4 +1,4 @@
-"""Coefficients: over random splits of the data, or of one model as bars or as a profile."""
+"""Coefficients and errors over random splits of the data, as box plots."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.effects.stability import Stability, features_first
-from pellucid.plots.style import BLUE, GREY, ORANGE, new_axes, tidy
-
-_LONGEST = 32  # characters of a name that are shown
+from pellucid.effects.stability import Stability
+from pellucid.plots.names import labels, plain
+from pellucid.plots.style import BLUE, GREY, new_axes, tidy
 
 
 def plot_stability(
@@ -87,7 +86,7 @@ def _coefficients(
     colours = [BLUE if flag else "0.75" for flag in outside[order]]
     ax.axvline(0.0, color=GREY, linewidth=1, zorder=1)
     _boxes(ax, coef[:, order], colours)
-    ax.set_yticks(np.arange(1, len(order) + 1), labels=[_short(names[j]) for j in order])
+    ax.set_yticks(np.arange(1, len(order) + 1), labels=[labels(names)[j] for j in order])
     which = f", {_output_name(result, method, output)}" if len(_shape(result, method)) == 3 else ""
     what = "of constant sign" if only_constant else "coefficients"
     shown = f"{len(order)} largest of {len(candidates)} {what}" if len(order) < len(candidates) else ""
@@ -98,7 +97,7 @@ def _coefficients(
         kept = f"{int(outside.sum())} of {len(names)} keep their sign"
         shown = f"{shown}; {kept}" if shown else kept
     title = f"{method}{which}: {result.n_splits} splits\n{shown}"
-    tidy(ax, title, "coefficient", "")
+    tidy(ax, plain(title), "coefficient", "")
     ax.grid(False, axis="y")
     return ax
 
@@ -140,10 +139,10 @@ def _errors(result: Stability, method: str | Sequence[str] | None, ax: Any) -> A
     best = np.median(errors, axis=0) == np.median(errors, axis=0).min()
     _boxes(ax, errors, [BLUE if flag and len(columns) > 1 else "0.75" for flag in best])
     ranks = result.mean_ranks["test"]
-    labels = [_short(methods[j]) for j in columns]
+    texts = [labels(methods)[j] for j in columns]
     if len(methods) > 1:
-        labels = [f"{label}\nmean rank {ranks[j]:.2f}" for label, j in zip(labels, columns, strict=True)]
-    ax.set_yticks(np.arange(1, len(columns) + 1), labels=labels)
+        texts = [f"{text}\nmean rank {ranks[j]:.2f}" for text, j in zip(texts, columns, strict=True)]
+    ax.set_yticks(np.arange(1, len(columns) + 1), labels=texts)
     tidy(ax, f"Rows left out of the fit, {result.n_splits} splits", f"test error ({result.measure})", "")
     ax.grid(False, axis="y")
     return ax
@@ -163,136 +162,3 @@ def _boxes(ax: Any, values: np.ndarray, colours: list[str]) -> None:
     )
     ax.vlines(median, at - 0.31, at + 0.31, color="black", linewidth=1.6, zorder=4)
     ax.set_ylim(0.4, len(at) + 0.6)
-
-
-def plot_coefficients(
-    view: Any,
-    names: Sequence[Any] | None = None,
-    *,
-    kind: str = "bars",
-    top: int = 20,
-    output: int = 0,
-    ax: Any = None,
-) -> Any:
-    """Draw the coefficients of one model: the largest as bars, or all of them as a profile.
-
-    Where the standard deviations of the features are known, each coefficient is multiplied by that of its
-    feature, so that features in different units can be compared.
-
-    Parameters
-    ----------
-    view : LinearView, fitted estimator, pipeline, or array of shape (p,) or (p, classes)
-        Anything with a ``coef`` or ``coef_``; ``feature_sd`` (or ``feature_sd_``) and names of features are
-        used if present.
-    names : sequence of length p, optional
-        Names of the features, in place of those of ``view``.
-    kind : {"bars", "profile"}, default="bars"
-        Bars for the largest coefficients, or a line over the features in their order. The profile takes names
-        that are numbers, such as wavelengths, as positions.
-    top : int, default=20
-        Number of bars.
-    output : int, default=0
-        Which class or output, where there are several.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    ax : matplotlib Axes
-
-    Examples
-    --------
-    >>> from pellucid import plot_coefficients
-    >>> ax = plot_coefficients([0.3, -0.8, 0.1], names=["age", "dose", "weight"])
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['weight', 'age', 'dose']
-    """
-    if kind not in ("bars", "profile"):
-        raise ValueError(f"kind must be one of bars, profile, got {kind!r}.")
-    values, labels, standardised = _read(view, names, output)
-    what = "coefficient × sd" if standardised else "coefficient"
-    if kind == "profile":
-        return _profile(values, labels, what, ax)
-    if top < 1:
-        raise ValueError(f"top must be at least 1, got {top!r}.")
-    return _bars(values, [str(label) for label in labels], top, what, ax)
-
-
-def _read(view: Any, names: Sequence[Any] | None, output: int) -> tuple[np.ndarray, list[Any], bool]:
-    """Coefficients of one output, their names, and whether they have been multiplied by deviations."""
-    model = view.steps[-1][1] if hasattr(view, "steps") else view
-    coef = _first(model, "coef", "coef_")
-    bare = coef is None
-    if bare and (hasattr(model, "fit") or hasattr(model, "certificate")):
-        raise ValueError(f"{type(model).__name__} has no coefficients: it is not fitted, or not linear.")
-    coef = model if bare else coef
-    coef = np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef, dtype=float)
-    sd = _first(model, "feature_sd", "feature_sd_")
-    if names is None and not bare:
-        names = _first(model, "names", "coefficient_names_", "feature_names_in_")
-    p = (
-        len(sd)
-        if sd is not None
-        else getattr(model, "n_features_in_", len(names) if names is not None else None)
-    )
-    rows = bare or type(model).__module__.split(".")[0] == "pellucid"
-    coef = features_first(np.atleast_1d(coef), p, rows=rows)
-    if coef.ndim > 2:
-        raise ValueError(f"Coefficients must have one or two dimensions, got shape {coef.shape}.")
-    if coef.ndim == 2:
-        if not 0 <= output < coef.shape[1]:
-            raise ValueError(f"output must be between 0 and {coef.shape[1] - 1}, got {output!r}.")
-        coef = coef[:, output]
-    labels = [f"x{j}" for j in range(len(coef))] if names is None else list(names)
-    if len(labels) != len(coef):
-        raise ValueError(f"There are {len(labels)} names for {len(coef)} coefficients.")
-    return (coef, labels, False) if sd is None else (coef * np.asarray(sd), labels, True)
-
-
-def _first(thing: Any, *attributes: str) -> Any:
-    found = (getattr(thing, name, None) for name in attributes)
-    return next((value for value in found if value is not None and not callable(value)), None)
-
-
-def _bars(values: np.ndarray, names: list[str], top: int, what: str, ax: Any) -> Any:
-    order = np.argsort(-np.abs(values), kind="stable")[:top][::-1]  # the largest on top
-    ax = new_axes(ax, size=(6.0, 1.3 + 0.25 * max(len(order), 4)))
-    at = np.arange(len(order))
-    ax.barh(at, values[order], color=[BLUE if v >= 0 else ORANGE for v in values[order]], height=0.7)
-    ax.axvline(0.0, color=GREY, linewidth=1)
-    ax.set_yticks(at, labels=[_short(names[j]) for j in order])
-    ax.set_ylim(-0.6, len(order) - 0.4)
-    few = len(order) < len(values)
-    tidy(ax, f"{len(order)} largest of {len(values)} coefficients" if few else "Coefficients", what, "")
-    ax.grid(False, axis="y")
-    return ax
-
-
-def _profile(values: np.ndarray, names: list[Any], what: str, ax: Any) -> Any:
-    places = _positions(names)
-    ax = new_axes(ax, size=(7.2, 3.6 if places is not None else 4.8))  # names written upwards take room
-    at = np.arange(len(values)) if places is None else places
-    order = np.argsort(at, kind="stable")
-    at, values = at[order], values[order]
-    ax.axhline(0.0, color=GREY, linewidth=1)
-    ax.fill_between(at, values, where=values >= 0, color=BLUE, alpha=0.18, linewidth=0, interpolate=True)
-    ax.fill_between(at, values, where=values <= 0, color=ORANGE, alpha=0.18, linewidth=0, interpolate=True)
-    ax.plot(at, values, color=BLUE, linewidth=1.4, marker="o" if len(values) <= 40 else None, markersize=3.5)
-    if places is None:
-        ticks = np.arange(0, len(values), -(-len(values) // 30))
-        ax.set_xticks(ticks, labels=[_short(str(names[j])) for j in ticks], rotation=90)
-    ax.margins(x=0.01)
-    return tidy(ax, f"Profile of {len(values)} coefficients", "feature", what)
-
-
-def _positions(names: Sequence[Any]) -> np.ndarray | None:
-    """Names as numbers; ``None`` unless all of them are finite and different."""
-    try:
-        at = np.array([float(name) for name in names])
-    except (TypeError, ValueError):
-        return None
-    return at if np.all(np.isfinite(at)) and len(np.unique(at)) == len(at) else None
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

@@ -1,0 +1,175 @@
+"""One feature as an axis: points, where a value lies between them, and an eigenbasis of smooth functions on them.
+
+Functions of a feature are tables on at most a few hundred points, linear in between. The points of a numeric
+feature are knots at quantiles of the data; those of a categorical feature are its levels; a missing value is a point
+of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from pellucid.features.table import UNKNOWN
+
+WARP_RANK = 0.5  # share of the rank in the warped coordinate; the rest is the clipped linear scale
+_CLIP = (0.01, 0.99)  # quantiles between which the linear scale runs from 0 to 1
+_BEYOND = 0.2  # how far beyond 0 and 1 it may go
+_SMALLEST = 1e-7  # eigenvalues below this share of the largest one carry no function of their own
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Points of one feature under a distribution of rows.
+
+    Attributes
+    ----------
+    knots : ndarray of shape (k,)
+        Increasing values of a numeric feature, or the codes 0, ..., k-1 of levels.
+    levels : bool
+        Whether the knots are levels: nothing lies between them.
+    missing : bool
+        Whether a point for missing values follows the knots.
+    mass : ndarray of shape (m,)
+        Share of the training rows at each point, a row between two knots counting for both; m is k, plus one with
+        ``missing``.
+    coordinate : ndarray of shape (k,)
+        Where the knots lie on the warped scale, roughly from 0 to 1.
+    """
+
+    knots: np.ndarray
+    levels: bool
+    missing: bool
+    mass: np.ndarray
+    coordinate: np.ndarray
+
+    @classmethod
+    def numeric(cls, x: np.ndarray, weight: np.ndarray, n_knots: int) -> Axis:
+        """Axis of a numeric column; NaN is missing.
+
+        A value that a large part of the rows share is a knot, and so is every value if there are few.
+        """
+        seen = ~np.isnan(x) & (weight > 0)
+        value, inverse = np.unique(x[seen], return_inverse=True)
+        mass = np.bincount(inverse, weight[seen], len(value)) if len(value) else np.empty(0)
+        knots, place = value, np.arange(len(value))
+        middle = (np.cumsum(mass) - mass / 2) / max(mass.sum(), np.finfo(float).tiny)
+        if len(value) > n_knots:
+            place = np.searchsorted(middle, np.linspace(0.0, 1.0, n_knots)).clip(0, len(value) - 1)
+            place = np.unique(np.concatenate([[0], place, [len(value) - 1]]))
+            knots = value[place]
+        coordinate = _warp(value, mass, middle)[place] if len(value) else np.empty(0)
+        missing = bool(np.isnan(x[weight > 0]).any())
+        axis = cls(knots, False, missing, np.empty(0), coordinate)
+        return axis._weigh(x, weight)
+
+    @classmethod
+    def of_levels(cls, codes: np.ndarray, weight: np.ndarray, n_levels: int) -> Axis:
+        """Axis of a column of level codes; NaN is missing, ``UNKNOWN`` is nowhere."""
+        knots = np.arange(float(n_levels))
+        missing = bool(np.isnan(codes[weight > 0]).any())
+        return cls(knots, True, missing, np.empty(0), np.zeros(n_levels))._weigh(codes, weight)
+
+    def _weigh(self, x: np.ndarray, weight: np.ndarray) -> Axis:
+        i, w = self.locate(x)
+        m = len(self)
+        mass = np.bincount(i, (1.0 - w) * weight, m + 2) + np.bincount(i + 1, w * weight, m + 2)
+        mass = mass[:m] / max(mass[:m].sum(), np.finfo(float).tiny)
+        return Axis(self.knots, self.levels, self.missing, mass, self.coordinate)
+
+    def __len__(self) -> int:
+        return len(self.knots) + self.missing
+
+    def locate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Point to the left of each value, and how far it is on the way to the next point, from 0 to 1.
+
+        Beyond the outermost knots a value is at the outermost knot. The point ``len(axis)`` is nowhere: an unknown
+        level, or a missing value where training had none; tables have zero there.
+        """
+        k, m = len(self.knots), len(self)
+        gone = np.isnan(x)
+        if self.levels or k < 2:
+            known = ~gone & (x != UNKNOWN) if self.levels else ~gone
+            i = np.where(known & (k > 0), np.clip(np.where(gone, 0.0, x), 0, max(k - 1, 0)), m).astype(np.intp)
+            w = np.zeros(len(x))
+        else:
+            i = np.searchsorted(self.knots, x, "right").astype(np.intp)
+            i -= 1
+            np.clip(i, 0, k - 2, out=i)
+            left = self.knots[i]
+            w = np.clip((x - left) / (self.knots[i + 1] - left), 0.0, 1.0)
+            w[gone] = 0.0
+        i[gone] = k if self.missing else m
+        return i, w
+
+    def basis(self, length_scale: float, n_columns: int) -> Basis:
+        """Leading eigenfunctions of the axis's kernel, orthogonal to constants under the data.
+
+        The kernel of numbers is exp(-|u - v| / length_scale) in the warped coordinate, that of levels is 1 for equal
+        levels and 0 otherwise, and a missing value is like itself alone. Centred under the mass π,
+        k̃(u, v) = k(u, v) - (kπ)(u) (kπ)(v) / πᵀkπ. With π^{1/2} k̃ π^{1/2} = QDQᵀ the columns are
+        Φ = π^{-1/2} Q D^{1/2}, so that ΦΦᵀ = k̃, πᵀΦ = 0 and Φᵀ diag(π) Φ = D.
+        """
+        k, m = len(self.knots), len(self)
+        K = np.eye(m)
+        if not self.levels:
+            u = self.coordinate
+            K[:k, :k] = np.exp(-np.abs(u[:, None] - u[None, :]) / length_scale)
+        mass = self.mass
+        row = K @ mass
+        total = float(mass @ row)
+        if m < 2 or total <= 0:
+            return Basis(np.empty(0), np.zeros((m + 1, 0)))
+        K -= np.outer(row, row) / total
+        root = np.sqrt(np.maximum(mass, 1e-12))
+        value, vector = eigh(root[:, None] * K * root, driver="evd", check_finite=False)
+        value, vector = value[::-1], vector[:, ::-1]
+        # centring costs one direction; points of no mass, and rounding, cost more
+        keep = slice(0, min(n_columns, int(np.sum(value > _SMALLEST * max(value[0], 1e-300)))))
+        columns = vector[:, keep] * (np.sqrt(value[keep]) / root[:, None])
+        columns *= np.where(columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])] < 0, -1.0, 1.0)
+        columns -= mass @ columns  # exactly zero mean
+        return Basis(value[keep], np.vstack([columns, np.zeros(columns.shape[1])]))
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Columns of functions on an axis.
+
+    Attributes
+    ----------
+    value : ndarray of shape (r,)
+        Eigenvalues, decreasing: the variance of each column under the data.
+    table : ndarray of shape (m + 1, r)
+        The columns at the points; the last row is zero, for values that are nowhere.
+    """
+
+    value: np.ndarray
+    table: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def at(self, place: tuple[np.ndarray, np.ndarray], dtype: type = np.float64) -> np.ndarray:
+        """The columns at located values, linear between points; of shape (n, r)."""
+        i, w = place
+        table = self.table.astype(dtype, copy=False)
+        out = table[i]
+        between = np.flatnonzero(w)
+        step = table[np.minimum(i[between] + 1, len(table) - 1)] - out[between]
+        step *= w[between, None].astype(dtype)
+        out[between] += step
+        return out
+
+
+def _warp(value: np.ndarray, mass: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    """Blend of rank and clipped linear scale: heavy tails and gross outliers do not stretch it."""
+    low, high = (float(value[min(np.searchsorted(middle, q), len(value) - 1)]) for q in _CLIP)
+    if not high > low:
+        low, high = float(value[0]), float(value[-1])
+    spread = high - low
+    with np.errstate(over="ignore"):
+        linear = (value - low) / spread if 0 < spread < np.inf else middle
+    return WARP_RANK * middle + (1 - WARP_RANK) * np.clip(linear, -_BEYOND, 1 + _BEYOND)

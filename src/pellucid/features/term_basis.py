@@ -1,0 +1,198 @@
+"""Columns of an additive model: eigenfunctions of single features, products of them for pairs.
+
+The columns of a term fall into *groups* by how fast they vary along each of its features (smooth, middling, rough).
+Each group gets a variance of its own when the model is fitted, so that every term finds its own smoothness, and a pair
+may be smooth along one feature and rough along the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pellucid.features.axis import Axis, Basis
+
+Term = tuple[int, ...]
+Group = tuple[Term, int]
+
+BANDS = (2, 8)  # columns 0-1 of an axis are smooth, 2-7 middling, the rest rough
+_N_BANDS = len(BANDS) + 1
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Axis and eigenbasis of every feature: a fine one for main effects, a coarser one for pairs."""
+
+    fine: tuple[Axis, ...]
+    coarse: tuple[Axis, ...]
+    main: tuple[Basis, ...]
+    pair: tuple[Basis, ...]
+
+    def band(self, feature: int, column: np.ndarray) -> np.ndarray:
+        """Band of columns of a feature; levels have no notion of rough, so all are in the first."""
+        if self.fine[feature].levels:
+            return np.zeros(len(column), dtype=np.intp)
+        return np.digitize(column, BANDS)
+
+    def code(self, term: Term, pick: Sequence[np.ndarray]) -> np.ndarray:
+        """Number of the group of each column of a term."""
+        first = self.band(term[0], pick[0])
+        return first if len(term) == 1 else first * _N_BANDS + self.band(term[1], pick[1])
+
+
+@dataclass(frozen=True)
+class TermBasis:
+    """The columns that a model has: for each term, which columns of its axes are multiplied.
+
+    Attributes
+    ----------
+    axes : Axes
+        Axes and their eigenbases.
+    terms : tuple of tuples
+        Features of each term.
+    picks : tuple of tuples of ndarray
+        Columns of the term's first axis and, for a pair, of its second, one entry per column of the term.
+    """
+
+    axes: Axes
+    terms: tuple[Term, ...]
+    picks: tuple[tuple[np.ndarray, ...], ...]
+    group: np.ndarray = field(init=False)
+    keys: tuple[Group, ...] = field(init=False)
+    slices: tuple[slice, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        keys: list[Group] = []
+        group, slices, start = [], [], 0
+        for term, pick in zip(self.terms, self.picks, strict=True):
+            codes, inverse = np.unique(self.axes.code(term, pick), return_inverse=True)
+            group.append(inverse + len(keys))
+            keys += [(term, int(code)) for code in codes]
+            slices.append(slice(start, start + len(pick[0])))
+            start += len(pick[0])
+        object.__setattr__(self, "group", np.concatenate(group) if group else np.empty(0, dtype=np.intp))
+        object.__setattr__(self, "keys", tuple(keys))
+        object.__setattr__(self, "slices", tuple(slices))
+
+    @property
+    def size(self) -> int:
+        """Number of columns."""
+        return self.slices[-1].stop if self.slices else 0
+
+    @property
+    def owner(self) -> np.ndarray:
+        """Position of the term that each group belongs to."""
+        place = {term: t for t, term in enumerate(self.terms)}
+        return np.array([place[term] for term, _ in self.keys], dtype=np.intp)
+
+    def design(self, X: np.ndarray, dtype: type = np.float64) -> np.ndarray:
+        """Columns of the rows of ``X``, transposed: of shape (size, n), so that a column lies in one piece."""
+        main, pair = self._columns(X, dtype)
+        Zt = np.empty((self.size, len(X)), dtype=dtype)
+        for term, pick, s in zip(self.terms, self.picks, self.slices, strict=True):
+            if len(term) == 1:
+                Zt[s] = main[term[0]][pick[0]]
+            else:
+                np.multiply(pair[term[0]][pick[0]], pair[term[1]][pick[1]], out=Zt[s])
+        return Zt
+
+    def _columns(
+        self, X: np.ndarray, dtype: type
+    ) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
+        axes = self.axes
+        alone = {t[0] for t in self.terms if len(t) == 1}
+        paired = {j for t in self.terms if len(t) == 2 for j in t}
+        main, pair = {}, {}
+        for j in sorted(alone | paired):
+            if j in alone:
+                main[j] = np.ascontiguousarray(axes.main[j].at(axes.fine[j].locate(X[:, j]), dtype).T)
+            if j in paired:
+                same = axes.fine[j] is axes.coarse[j] and j in alone
+                pair[j] = (
+                    main[j]
+                    if same
+                    else np.ascontiguousarray(axes.pair[j].at(axes.coarse[j].locate(X[:, j]), dtype).T)
+                )
+        return main, pair
+
+    def table(self, t: int, beta: np.ndarray) -> np.ndarray:
+        """Function of term ``t`` at the points of its axes, for the coefficients of its columns.
+
+        The last entry along each axis is zero: values that are nowhere.
+        """
+        term, pick = self.terms[t], self.picks[t]
+        if len(term) == 1:
+            return self.axes.main[term[0]].table[:, pick[0]] @ beta
+        A, B = self.axes.pair[term[0]], self.axes.pair[term[1]]
+        W = np.zeros((len(A), len(B)))
+        W[pick[0], pick[1]] = beta
+        return A.table @ W @ B.table.T
+
+    def functions(self, t: int, where: Sequence[np.ndarray]) -> np.ndarray:
+        """Columns of term ``t`` at points of its axes, all combinations for a pair; of shape (points, columns)."""
+        term, pick = self.terms[t], self.picks[t]
+        if len(term) == 1:
+            return self.axes.main[term[0]].table[where[0]][:, pick[0]]
+        A = self.axes.pair[term[0]].table[where[0]][:, pick[0]]
+        B = self.axes.pair[term[1]].table[where[1]][:, pick[1]]
+        return (A[:, None, :] * B[None, :, :]).reshape(-1, A.shape[1])
+
+
+def main_picks(axes: Axes, features: Sequence[int], n_columns: int) -> dict[Term, tuple[np.ndarray, ...]]:
+    """The first columns of each feature."""
+    return {(j,): (np.arange(min(n_columns, len(axes.main[j]))),) for j in features if len(axes.main[j])}
+
+
+def pair_picks(
+    axes: Axes,
+    pairs: Sequence[Term],
+    budget: int,
+    variance: Mapping[Group, float] | None = None,
+    *,
+    floor: float = 0.0,
+) -> dict[Term, tuple[np.ndarray, ...]]:
+    """Share ``budget`` columns among pairs: the products with the largest prior variance anywhere.
+
+    The prior variance of a product is the product of the eigenvalues, times the variance of its group. Without known
+    variances each pair gets the same number of columns. Groups that had no column yet take the variance of their
+    smoother neighbours.
+    """
+    prior, of_pair, place = [], [], []
+    for k, (p, q) in enumerate(pairs):
+        product = np.outer(axes.pair[p].value, axes.pair[q].value)
+        if variance is not None:
+            band_p, band_q = (axes.band(j, np.arange(len(axes.pair[j]))) for j in (p, q))
+            product *= _band_variances((p, q), variance)[np.ix_(band_p, band_q)]
+        most = product.size if variance is not None else max(1, budget // max(len(pairs), 1))
+        best = np.argsort(-product, axis=None, kind="stable")[:most]
+        prior.append(product.ravel()[best])
+        of_pair.append(np.full(len(best), k))
+        place.append(best)
+    if not pairs:
+        return {}
+    every = np.concatenate(prior)
+    chosen = np.argsort(-every, kind="stable")[:budget]
+    chosen = chosen[every[chosen] > floor]
+    of_pair_all, place_all = np.concatenate(of_pair)[chosen], np.concatenate(place)[chosen]
+    picks = {}
+    for k, (p, q) in enumerate(pairs):
+        mine = np.sort(place_all[of_pair_all == k])
+        if len(mine):
+            a, b = np.divmod(mine, len(axes.pair[q]))
+            picks[p, q] = (a, b)
+    return picks
+
+
+def _band_variances(pair: Term, variance: Mapping[Group, float]) -> np.ndarray:
+    """Variances of the groups of a pair by the bands of its two axes, filled in from smoother neighbours."""
+    table = np.full((_N_BANDS, _N_BANDS), np.nan)
+    for a in range(_N_BANDS):
+        for b in range(_N_BANDS):
+            known = variance.get((pair, a * _N_BANDS + b))
+            if known is None:
+                near = [table[a - 1, b]] * (a > 0) + [table[a, b - 1]] * (b > 0)
+                known = float(np.prod(near)) ** (1 / len(near)) if near else 0.0
+            table[a, b] = known
+    return table

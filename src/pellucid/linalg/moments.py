@@ -1,0 +1,75 @@
+"""Weighted sums of squares and products of the columns of a design that is made block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+_BLOCK = 1 << 27  # bytes of design in one block
+
+Design = Callable[[slice], np.ndarray]
+"""Columns of some rows, transposed: of shape (F, rows)."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over rows with weights w of a design Z and targets z, centred at their weighted means.
+
+    Attributes
+    ----------
+    G : ndarray of shape (F, F)
+        (Z - 1z̄ᵀ)ᵀ diag(w) (Z - 1z̄ᵀ).
+    c : ndarray of shape (F,)
+        (Z - 1z̄ᵀ)ᵀ diag(w) (z - mean of z).
+    square : float
+        Weighted sum of squares of the centred targets.
+    column_mean, target_mean : ndarray of shape (F,), float
+        Weighted means.
+    total : float
+        Sum of the weights.
+    """
+
+    G: np.ndarray
+    c: np.ndarray
+    square: float
+    column_mean: np.ndarray
+    target_mean: float
+    total: float
+
+
+def block_size(F: int, itemsize: int) -> int:
+    """Rows whose design fits one block."""
+    return int(np.clip(_BLOCK // max(itemsize * F, 1), 256, 16384))
+
+
+def weighted_moments(
+    design: Design, w: np.ndarray, z: np.ndarray, F: int, dtype: type = np.float64
+) -> Moments:
+    """Accumulate moments in one pass; memory does not grow with the number of rows.
+
+    Products of a block are taken in ``dtype``, sums over blocks in float64. Targets are centred first; columns are
+    centred afterwards, which loses nothing if their means are small, as those of an eigenbasis are.
+    """
+    total = float(w.sum())
+    target_mean = float(w @ z) / total
+    r = z - target_mean
+    G, c, mean = np.zeros((F, F)), np.zeros(F), np.zeros(F)
+    for rows in blocks(len(w), F, dtype):
+        Zt = design(rows)
+        v = w[rows].astype(dtype)
+        mean += Zt @ v
+        c += Zt @ (v * r[rows].astype(dtype))
+        Zt *= np.sqrt(v)
+        G += Zt @ Zt.T
+    mean /= total
+    G -= total * np.outer(mean, mean)
+    c -= mean * float(w @ r)
+    return Moments(G, c, float(w @ (r * r)), mean, target_mean, total)
+
+
+def blocks(n: int, F: int, dtype: type = np.float64) -> list[slice]:
+    """Slices of rows whose design fits one block."""
+    step = block_size(F, np.dtype(dtype).itemsize)
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]

@@ -1,0 +1,264 @@
+"""Effects of terms: curves with bands, levels as points, pairs as heat maps, several of them in a grid."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+
+from pellucid.effects.explanation import scale_of
+from pellucid.effects.terms import Effect, Grid
+from pellucid.plots.names import labels, wrapped
+from pellucid.plots.pairs import draw_pair
+from pellucid.plots.style import GREY, crowded, line_style, new_axes, pyplot, thin_ticks, tidy
+
+_STRIP = 0.1  # height of the strip that shows where the data are, as a share of the axes
+_MOST_LEVELS = 30
+
+
+def plot_effect(
+    effect: Any,
+    term: Any = None,
+    *,
+    output: Any = None,
+    band: float | None = 1.96,
+    density: bool = True,
+    ax: Any = None,
+) -> Any:
+    """Draw the effect of one term: what it adds to the prediction, over the values of its features.
+
+    One feature is drawn as a curve with its band, levels as points with bars, missing values apart at the
+    right. Below, a strip shows where the data are. A pair is drawn as a heat map, blank where there are none.
+
+    Parameters
+    ----------
+    effect : Effect, fitted model or pipeline
+        The effect, or a model with ``effects_``.
+    term : str, int or tuple of int, optional
+        Which term of the model: its name, its column number, or the column numbers of a pair. By default the
+        most important one.
+    output : int or str, optional
+        Which class or target, where there are several. By default all of them as lines; for a pair, the one
+        on which the effect is largest.
+    band : float or None, default=1.96
+        Half width of the band in standard errors, where the effect has them. ``None`` leaves it out.
+    density : bool, default=True
+        Whether to show where the data are.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import plot_effect
+    >>> from pellucid.effects import Effect, Grid
+    >>> age = Grid("age", np.array([20.0, 40.0, 60.0]))
+    >>> effect = Effect((0,), "age", (age,), np.array([-1.0, 0.0, 1.0]), np.full(3, 1 / 3))
+    >>> plot_effect(effect).get_xlabel()
+    'age'
+    """
+    words = ""
+    if not isinstance(effect, Effect):
+        model = effect[-1] if hasattr(effect, "steps") else effect
+        effect, words = _find(model, term), scale_of(model)
+    elif term is not None:
+        raise ValueError("term chooses among the terms of a model; this is one effect already.")
+    what = f"effect on the {words}" if words else "effect"
+    if len(effect.grids) == 2:
+        return draw_pair(effect, output, what, density, ax)
+    shown = _outputs(effect, output)
+    ax = new_axes(ax, size=(5.2, 3.8))
+    grid = effect.grids[0]
+    draw = _levels if grid.levels else _curve
+    draw(effect, grid, shown, band, density, ax)
+    alone = effect.outputs[shown[0]] if effect.outputs and len(shown) == 1 else ""
+    tidy(ax, wrapped(alone) if alone else "", wrapped(grid.feature), wrapped(what, 30))
+    if len(shown) > 1:
+        columns = 1 + (len(shown) > 6)
+        ax.legend(frameon=True, framealpha=0.85, edgecolor="none", fontsize="small", ncols=columns)
+    return ax
+
+
+def plot_effects(model: Any, n: int = 9, *, output: Any = None, columns: int = 3, figure: Any = None) -> Any:
+    """Draw the effects of the most important terms side by side.
+
+    Parameters
+    ----------
+    model : fitted model or pipeline
+        A model with ``effects_`` and ``importances_``.
+    n : int, default=9
+        Number of terms.
+    output : int or str, optional
+        As in :func:`plot_effect`.
+    columns : int, default=3
+        Number of figures in a line.
+    figure : matplotlib Figure, optional
+        Where to draw; a new one by default.
+
+    Returns
+    -------
+    axes : ndarray of matplotlib Axes, of shape (min(n, n_terms),)
+        Most important first.
+    """
+    if n < 1 or columns < 1:
+        raise ValueError(f"n and columns must be at least 1, got {n!r} and {columns!r}.")
+    model = model[-1] if hasattr(model, "steps") else model
+    names = [name for name in model.importances_.top(len(model.importances_)) if name in model.effects_][:n]
+    if not names:
+        raise ValueError("The model has no terms: it predicts the same for every row.")
+    across = min(columns, len(names))
+    down = -(-len(names) // across)
+    if figure is None:
+        figure = pyplot().figure(figsize=(4.1 * across, 3.2 * down), layout="constrained")
+        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.1)
+    axes = np.empty(len(names), dtype=object)
+    for i, name in enumerate(names):
+        axes[i] = figure.add_subplot(down, across, i + 1)
+        plot_effect(model, name, output=output, ax=axes[i])
+        if len(model.effects_[name].grids) == 1 and i % across:
+            axes[i].set_ylabel("")
+    return axes
+
+
+def _find(model: Any, term: Any) -> Effect:
+    """The effect of a term of a model, by its name, its column or its columns."""
+    effects = getattr(model, "effects_", None)
+    if effects is None:
+        raise ValueError(f"{type(model).__name__} has no effects_: it is not fitted, or has no terms.")
+    if not effects:
+        raise ValueError("The model has no terms: it predicts the same for every row.")
+    if term is None:
+        return effects[next(name for name in model.importances_.top(len(effects)) if name in effects)]
+    if isinstance(term, str):
+        names = {term, " × ".join(reversed(term.split(" × ")))}
+        found = [effect for name, effect in effects.items() if name in names]
+    else:
+        wanted = sorted((int(term),) if np.ndim(term) == 0 else map(int, term))
+        found = [effect for effect in effects.values() if sorted(effect.term) == wanted]
+    if not found:
+        close = get_close_matches(str(term), list(effects), n=3) or list(effects)[:5]
+        raise ValueError(f"The model has no term {term!r}; it has, for instance, {', '.join(close)}.")
+    return found[0]
+
+
+def _outputs(effect: Effect, output: Any) -> list[int]:
+    """Positions of the outputs to draw."""
+    count = effect.values.shape[-1] if effect.values.ndim > len(effect.grids) else 1
+    if output is None:
+        return list(range(count))
+    names = list(effect.outputs)
+    if str(output) in names:
+        return [names.index(str(output))]
+    if isinstance(output, (int, np.integer)) and 0 <= output < count:
+        return [int(output)]
+    known = ", ".join(names) if names else f"0 to {count - 1}"
+    raise ValueError(f"There is no output {output!r}; there are {known}.")
+
+
+def _of(effect: Effect, values: np.ndarray | None, which: int) -> np.ndarray | None:
+    """One output of the effect's values or errors."""
+    several = effect.values.ndim > len(effect.grids)
+    return values if values is None or not several else values[..., which]
+
+
+def _name(effect: Effect, which: int) -> str:
+    return labels(effect.outputs, 20)[which] if effect.outputs else f"output {which}"
+
+
+def _curve(effect: Effect, grid: Grid, shown: list[int], band: float | None, density: bool, ax: Any) -> None:
+    m = len(grid) - int(grid.missing)
+    x = np.asarray(grid.points[:m], dtype=float)
+    low, high = (float(x[0]), float(x[-1])) if m else (0.0, 1.0)
+    span = (high - low) or 1.0
+    ax.axhline(0.0, color=GREY, linewidth=1)
+    apart = high + 0.13 * span
+    for place, which in enumerate(shown):
+        values, se = _of(effect, effect.values, which), _of(effect, effect.se, which)
+        assert values is not None
+        style = line_style(place)
+        ax.plot(x, values[:m], linewidth=2, label=_name(effect, which), **style)
+        if se is not None and band:
+            reach = band * se[:m]
+            ax.fill_between(
+                x, values[:m] - reach, values[:m] + reach, color=style["color"], alpha=0.2, linewidth=0
+            )
+        if grid.missing:
+            at = apart + 0.02 * span * (place - (len(shown) - 1) / 2)
+            bar = [band * se[m]] if se is not None and band else None
+            ax.errorbar([at], [values[m]], yerr=bar, fmt="D", color=style["color"], markersize=5, capsize=3)
+    _room(ax, density)
+    if density and m > 1:
+        edges = np.concatenate([x[:1], (x[1:] + x[:-1]) / 2, x[-1:]])
+        _strip(ax, edges, effect.density[:m] / np.diff(edges))
+    thin_ticks(ax)
+    ax.set_xlim(low - 0.03 * span, (apart + 0.09 * span) if grid.missing else high + 0.03 * span)
+    if grid.missing:
+        _missing_tick(ax, low, high, apart)
+
+
+def _missing_tick(ax: Any, low: float, high: float, apart: float) -> None:
+    """Ordinary ticks for the numbers, one more for missing values, and a line between them."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.axvline((high + apart) / 2, color=GREY, linewidth=0.8, linestyle=":")
+    span = apart - low
+    ticks = [t for t in MaxNLocator(5).tick_values(low, high) if low <= t <= high and apart - t > 0.2 * span]
+    ax.set_xticks([*ticks, apart], labels=[*(f"{t:.6g}" for t in ticks), "missing"])
+
+
+def _levels(effect: Effect, grid: Grid, shown: list[int], band: float | None, density: bool, ax: Any) -> None:
+    keep = np.arange(len(grid))
+    if len(keep) > _MOST_LEVELS:
+        keep = np.sort(np.argsort(-effect.density, kind="stable")[:_MOST_LEVELS])
+        note = f"the {_MOST_LEVELS} of {len(grid)} levels with the most rows"
+        ax.annotate(
+            note, (0.99, 0.99), xycoords="axes fraction", fontsize="small", color=GREY, ha="right", va="top"
+        )
+    at = np.arange(len(keep), dtype=float)
+    if grid.missing and len(keep) > 1 and keep[-1] == len(grid) - 1:
+        at[-1] += 0.6
+        ax.axvline(at[-1] - 0.8, color=GREY, linewidth=0.8, linestyle=":")
+    ax.axhline(0.0, color=GREY, linewidth=1)
+    for place, which in enumerate(shown):
+        values, se = _of(effect, effect.values, which), _of(effect, effect.se, which)
+        assert values is not None
+        aside = 0.5 * (place - (len(shown) - 1) / 2) / max(len(shown), 2)
+        bar = band * se[keep] if se is not None and band else None
+        colour = line_style(place)["color"]
+        marker = "os^Dv"[place % 5]
+        ax.errorbar(
+            at + aside, values[keep], yerr=bar, fmt=marker, color=colour, markersize=6, capsize=3,
+            label=_name(effect, which),
+        )  # fmt: skip
+    _room(ax, density)
+    if density:
+        top = float(effect.density[keep].max(initial=0.0)) or 1.0
+        heights = _STRIP * effect.density[keep] / top
+        ax.bar(at, heights, width=0.7, color=GREY, alpha=0.35, transform=ax.get_xaxis_transform(), zorder=1)
+    names = labels([grid.labels()[i] for i in keep], 24)
+    slanted = crowded(ax, names)
+    ax.set_xticks(at, labels=names, rotation=45 if slanted else 0, ha="right" if slanted else "center")
+    if slanted:
+        ax.tick_params(axis="x", labelsize="small")
+    ax.set_xlim(-0.6, at[-1] + 0.6)
+
+
+def _room(ax: Any, density: bool) -> None:
+    """Limits that leave the strip's place at the bottom free."""
+    ax.margins(y=0.06)
+    ax.autoscale_view()
+    low, high = ax.get_ylim()
+    if density:
+        ax.set_ylim(low - (_STRIP + 0.02) * (high - low), high)
+
+
+def _strip(ax: Any, edges: np.ndarray, height: np.ndarray) -> None:
+    top = float(height.max(initial=0.0)) or 1.0
+    ax.stairs(
+        _STRIP * height / top, edges, fill=True, color=GREY, alpha=0.35, transform=ax.get_xaxis_transform()
+    )

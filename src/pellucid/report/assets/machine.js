@@ -1,0 +1,88 @@
+// The model in the page: the same arithmetic as the program that made it, checked against it before it was written.
+function place(axis, value) {
+  if (value === null) return axis.missing === null ? null : [[axis.missing, 1]];
+  if (axis.levels) {
+    const known = axis.levels.indexOf(value);
+    if (known >= 0) return [[known, 1]];
+    return axis.other === null ? [] : [[axis.other, 1]];
+  }
+  const knots = axis.knots, last = knots.length - 1;
+  if (last === 0) return [[0, 1]];
+  let at = 0, end = last;
+  while (end - at > 1) {
+    const middle = (at + end) >> 1;
+    if (knots[middle] <= value) at = middle; else end = middle;
+  }
+  let share = (value - knots[at]) / (knots[at + 1] - knots[at]);
+  if (axis.clamp !== false) share = Math.min(Math.max(share, 0), 1);
+  return [[at, 1 - share], [at + 1, share]];
+}
+
+function warped(warp, value) {
+  if (warp.levels) {
+    const known = warp.levels.indexOf(value);
+    value = known < 0 ? warp.unknown : warp.positions[known];
+  }
+  let total = 0;
+  for (const [i, share] of place({ knots: warp.knots, missing: null }, value)) total += share * warp.values[i];
+  return total;
+}
+function waves(term, inputs) {
+  const { omega, warps } = data.machine;
+  const u = inputs.map((value, i) => warped(warps[term.features[i]], value));
+  const out = term.mean.map((m) => -m);
+  for (const part of term.parts) {
+    const re = term.re[part.weights], im = term.im[part.weights];
+    for (let i = 0; i < omega.length; i++) {
+      const phase = (part.first === null ? 0 : omega[i][0] * u[part.first]) + (part.second === null ? 0 : omega[i][1] * u[part.second]);
+      const c = Math.cos(phase), s = Math.sin(phase);
+      for (let k = 0; k < out.length; k++) out[k] += part.sign * (c * re[i][k] + s * im[i][k]);
+    }
+  }
+  return out;
+}
+
+function termValue(term, inputs) {
+  if (term.type === "linear") return term.coef.map((c) => (inputs[0] - term.center) * c);
+  if (term.type === "waves") return waves(term, inputs);
+  const first = place(term.axes[0], inputs[0]);
+  const second = term.axes.length > 1 ? place(term.axes[1], inputs[1]) : [[null, 1]];
+  const width = data.machine.intercept.length;
+  const out = new Array(width).fill(0);
+  for (const [i, u] of first) {
+    for (const [j, v] of second) {
+      const cell = j === null ? term.values[i] : term.values[i][j];
+      for (let k = 0; k < width; k++) out[k] += u * v * cell[k];
+    }
+  }
+  return out;
+}
+
+// Contributions by term and output, linear predictors and answers for one row of values.
+function evaluate(cells) {
+  const machine = data.machine;
+  const contributions = machine.terms.map((term) => termValue(term, term.features.map((j) => cells[j])));
+  const eta = machine.intercept.map((b, k) => b + contributions.reduce((sum, c) => sum + c[k], 0));
+  return { contributions, eta, answers: answer(eta, machine.link) };
+}
+
+function answer(eta, link) {
+  if (link === "identity") return eta;
+  if (link === "log") return eta.map((v) => Math.exp(Math.min(Math.max(v, -708), 709)));
+  const sigmoid = (v) => 1 / (1 + Math.exp(-v));
+  if (link === "logit") return eta.map(sigmoid);
+  if (link === "each") {
+    const raw = eta.map(sigmoid), total = raw.reduce((a, b) => a + b, 0);
+    return raw.map((v) => v / total);
+  }
+  const top = Math.max(...eta), raised = eta.map((v) => Math.exp(v - top));
+  const total = raised.reduce((a, b) => a + b, 0);
+  return raised.map((v) => v / total);
+}
+
+// The class that answers stand for.
+function classOf(answers) {
+  const classes = data.task.classes;
+  if (answers.length === 1) return classes[answers[0] > (data.task.kind === "probability" ? 0.5 : 0) ? 1 : 0];
+  return classes[answers.indexOf(Math.max(...answers))];
+}

@@ -1,0 +1,180 @@
+// Why this prediction: pick a row or type one in; contributions and prediction follow.
+const MOST = 12;
+
+function rowsOfBars(items, start, total, unit) {
+  let low = Math.min(start, total), high = Math.max(start, total), at = start;
+  for (const item of items) { at += item.value; low = Math.min(low, at); high = Math.max(high, at); }
+  const span = high - low || 1, side = (v) => (100 * (v - low)) / span;
+  const line = (label, detail, from, to, text, kind) => {
+    const bar = el("span", { class: `piece ${kind}` });
+    bar.style.left = `${Math.min(side(from), side(to))}%`;
+    bar.style.width = `${Math.max(Math.abs(side(to) - side(from)), 0.4)}%`;
+    return el("tr", { class: kind }, el("th", { scope: "row", title: label }, el("span", { class: "name" }, label), detail && el("span", { class: "detail" }, detail)),
+      el("td", { class: "track", "aria-hidden": "true" }, bar), el("td", { class: "value" }, text));
+  };
+  at = start;
+  const body = [line("start", "before any term is added", start, start, fmt(start, 5), "end")];
+  for (const item of items) {
+    body.push(line(item.label, item.detail, at, at + item.value, signed(item.value, 4), item.value >= 0 ? "up" : "down"));
+    at += item.value;
+  }
+  body.push(line("sum", unit, total, total, fmt(total, 6), "end"));
+  return el("table", { class: "waterfall" }, el("caption", { class: "hidden" }, "Contributions to this prediction"), el("tbody", null, body));
+}
+// Bars to both sides of zero.
+function sides(items) {
+  const top = Math.max(...items.map((i) => Math.abs(i.value)), 1e-300);
+  return el("table", { class: "waterfall" }, el("caption", null, "What the presence of a training row does to this prediction: its change if the model were fitted without the row"),
+    el("tbody", null, items.map((item) => {
+      const bar = el("span", { class: `piece ${item.value >= 0 ? "up" : "down"}` }), width = (50 * Math.abs(item.value)) / top;
+      bar.style.left = `${item.value >= 0 ? 50 : 50 - width}%`;
+      bar.style.width = `${Math.max(width, 0.4)}%`;
+      return el("tr", null, el("th", { scope: "row" }, item.label), el("td", { class: "track", "aria-hidden": "true" }, bar), el("td", { class: "value" }, signed(item.value, 4)));
+    })));
+}
+function largest(items) {
+  const sorted = [...items].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  if (sorted.length <= MOST + 1) return sorted;
+  const rest = sorted.slice(MOST);
+  return [...sorted.slice(0, MOST), { label: `${rest.length} other terms`, detail: "", value: rest.reduce((s, i) => s + i.value, 0) }];
+}
+function cellText(value) { return value === null ? MISSING : typeof value === "number" ? fmt(value, 6) : String(value); }
+
+function verdict(answers, observed, loo) {
+  const task = data.task, parts = [];
+  const out = el("output", { id: "prediction", class: "prediction", "data-value": String(answers[0]), "data-values": JSON.stringify(answers) });
+  if (task.kind === "number") out.append(answers.map((v) => fmt(v, 7)).join(", "));
+  else {
+    out.append(classOf(answers));
+    if (answers.length === 1) parts.push(task.kind === "probability" ? `probability of ${task.classes[1]}: ${fmt(answers[0], 5)}` : `score ${fmt(answers[0], 5)}; above 0 means ${task.classes[1]}`);
+  }
+  if (observed !== null && observed !== undefined) parts.push(`observed: ${typeof observed === "number" ? fmt(observed, 7) : observed}`);
+  if (loo !== null && loo !== undefined) parts.push(`predicted without this row: ${fmt(loo, 6)}`);
+  return el("div", { class: "verdict" }, el("span", { class: "caption" }, task.kind === "number" ? "Prediction" : "Predicted class"), out,
+    parts.map((text) => el("span", { class: "detail" }, text)));
+}
+function shares(answers) {
+  if (answers.length < 2 || data.task.kind === "number") return null;
+  const order = [...answers.keys()].sort((a, b) => answers[b] - answers[a]).slice(0, 12);
+  return el("table", { class: "shares" }, el("caption", null, data.task.kind === "probability" ? "Probabilities" : "Scores"), el("tbody", null, order.map((k) => {
+    const bar = el("span", { class: "piece up" });
+    bar.style.width = data.task.kind === "probability" ? `${100 * answers[k]}%` : "0";
+    return el("tr", null, el("th", { scope: "row" }, cut(data.task.classes[k], 40)), el("td", { class: "track" }, bar), el("td", { class: "value" }, fmt(answers[k], 4)));
+  })));
+}
+
+function whyPanel() {
+  const { rows, machine, features } = data;
+  const result = el("div", { id: "result", class: "result" }), message = el("p", { id: "problem", class: "problem", role: "status" });
+  const state = { row: rows.index.length ? 0 : null, cells: rows.index.length ? [...rows.cells[0]] : features.map((f) => (f.numeric ? f.low : f.levels[0])), output: null };
+  const inputs = [];
+
+  const picker = rows.index.length ? el("select", { id: "row", onchange: () => pick(picker.selectedIndex) }, rows.index.map((index, i) => {
+    const said = data.task.kind === "number" ? fmt(rows.answers[i][0]) : cut(classOf(rows.answers[i]), 24);
+    const seen = rows.observed[i] === null ? "" : `, observed ${typeof rows.observed[i] === "number" ? fmt(rows.observed[i]) : cut(rows.observed[i], 24)}`;
+    return el("option", { value: String(i) }, `row ${index}: predicted ${said}${seen}`);
+  })) : null;
+  const several = machine ? machine.intercept.length > 1 : rows.why && rows.why.start && rows.why.start.length > 1;
+  const names = data.task.outputs.length ? data.task.outputs : several ? (machine ? machine.intercept : rows.why.start).map((_, k) => `output ${k}`) : [];
+  const chooser = several ? el("select", { id: "output", onchange: () => { state.output = chooser.selectedIndex - 1; update(); } },
+    el("option", null, data.task.classes ? "the predicted class" : "the first"), names.map((name) => el("option", null, cut(name, 40)))) : null;
+
+  function pick(i) {
+    if (i < 0 || i >= rows.index.length) return;
+    state.row = i;
+    state.cells = [...rows.cells[i]];
+    picker.selectedIndex = i;
+    inputs.forEach((input, j) => { input.value = features[j].numeric ? (state.cells[j] === null ? "" : String(state.cells[j])) : state.cells[j] === null ? "" : state.cells[j]; });
+    update();
+  }
+  function read() {
+    const problems = [], far = [];
+    features.forEach((feature, j) => {
+      const input = inputs[j], text = input.value.trim();
+      let wrong = null;
+      if (feature.numeric) {
+        if (text === "") { state.cells[j] = null; if (!feature.missing && feature.used) wrong = "needs a number"; }
+        else {
+          const number = Number(text);
+          if (!Number.isFinite(number)) wrong = "is not a number (a decimal point, no thousands separators)";
+          else { state.cells[j] = number; if (feature.low !== null && feature.used && (number < feature.low || number > feature.high)) far.push(feature.name); }
+        }
+      } else { state.cells[j] = input.value === "" ? null : input.value; if (state.cells[j] === null && !feature.missing && feature.used) wrong = "needs a level"; }
+      input.setAttribute("aria-invalid", wrong ? "true" : "false");
+      if (wrong) problems.push(`${cut(feature.name, 40)} ${wrong}`);
+    });
+    return { problems, far };
+  }
+  function update() {
+    const { problems, far } = machine ? read() : { problems: [], far: [] };
+    if (problems.length) {
+      message.textContent = `Nothing to compute: ${problems.slice(0, 3).join("; ")}.`;
+      result.replaceChildren();
+      return;
+    }
+    message.textContent = far.length ? `Outside the range of the data: ${far.slice(0, 5).map((n) => cut(n, 40)).join(", ")}. The model has seen nothing like it.` : "";
+    const same = state.row !== null && state.cells.every((v, j) => v === rows.cells[state.row][j]);
+    const observed = same ? rows.observed[state.row] : null, loo = same && rows.loo ? rows.loo[state.row] : null;
+    if (machine) showMachine(observed, loo, same);
+    else showStored(observed, loo);
+  }
+  function outputOf(answers) {
+    if (state.output !== null && state.output >= 0) return state.output;
+    return answers.length > 1 && data.task.classes ? answers.indexOf(Math.max(...answers)) : 0;
+  }
+  function showMachine(observed, loo, same) {
+    const { contributions, eta, answers } = evaluate(state.cells), k = outputOf(answers);
+    const items = contributions.map((values, t) => ({ label: data.terms[t] ? data.terms[t].name : machine.terms[t].features.map((j) => features[j].name).join(" × "),
+      detail: "= " + machine.terms[t].features.map((j) => cut(cellText(state.cells[j]), 24)).join(", "), value: values[k] }));
+    const unit = data.scale + (names.length ? `, ${cut(names[k], 30)}` : "");
+    result.replaceChildren(verdict(answers, observed, loo), same ? "" : el("p", { class: "typed" }, state.row === null ? "" : `Changed from row ${rows.index[state.row]}.`),
+      rowsOfBars(largest(items), machine.intercept[k], eta[k], unit), shares(answers) || "");
+  }
+  function showStored(observed, loo) {
+    const i = state.row, answers = rows.answers[i], why = rows.why, parts = [verdict(answers, observed, loo)];
+    if (why && why.what === "rows") parts.push(sides(why.values[i].map((value, t) => ({ label: why.names[i][t], value }))));
+    else if (why) {
+      const k = Math.min(outputOf(answers), why.start.length - 1);
+      const items = why.values[i][k].map((value, t) => ({ label: why.names[t], detail: "", value }));
+      parts.push(rowsOfBars(largest(items), why.start[k], items.reduce((s, item) => s + item.value, why.start[k]), data.scale));
+    }
+    parts.push(shares(answers) || "");
+    if (features.length) parts.push(el("details", { open: features.length <= 12 }, el("summary", null, "Values of the row"), facts(features.map((f, j) => [f.name, cellText(rows.cells[i][j])]))));
+    result.replaceChildren(...parts);
+  }
+
+  function field(feature, j) {
+    const id = `value-${j}`;
+    const input = feature.numeric
+      ? el("input", { id, type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", oninput: update })
+      : el("select", { id, onchange: update }, feature.missing && el("option", { value: "" }, MISSING), feature.levels.map((level) => el("option", { value: level }, cut(level, 60))));
+    inputs.push(input);
+    const hint = feature.numeric && feature.low !== null ? `${fmt(feature.low, 3)} to ${fmt(feature.high, 3)}` : "";
+    return el("div", { class: "field" + (feature.used ? "" : " unused"), "data-name": feature.name.toLowerCase() },
+      el("label", { for: id, title: feature.name }, feature.name), input, el("span", { class: "hint" }, feature.used ? hint : "not in the model"));
+  }
+  const fields = machine ? features.map(field) : [];
+  const search = fields.length > 12 ? el("input", { type: "search", id: "find-value", "aria-label": "Find a feature", placeholder: "Find a feature", oninput: () => {
+    const wanted = search.value.toLowerCase();
+    fields.forEach((f) => { f.hidden = !f.dataset.name.includes(wanted); });
+  } }) : null;
+  const step = (by) => el("button", { type: "button", onclick: () => pick((state.row === null ? 0 : state.row) + by) }, by < 0 ? "Previous" : "Next");
+  const controls = el("div", { class: "controls" },
+    picker && el("div", { class: "pick" }, el("label", { for: "row" }, "Row"), picker, step(-1), step(1)),
+    chooser && el("div", { class: "pick" }, el("label", { for: "output" }, "Explain"), chooser),
+    machine && rows.index.length ? el("button", { type: "button", id: "reset", onclick: () => pick(state.row || 0) }, "Undo changes") : null);
+  const form = machine ? el("form", { class: "form", onsubmit: (event) => event.preventDefault(), novalidate: true, "aria-label": "Values of the row" },
+    search, el("div", { class: "fields" }, fields)) : null;
+  const text = machine
+    ? "Pick a row or type values in. The page computes the prediction itself, from the numbers of the model that are stored in it" +
+      (data.check === null ? "." : `; on the rows tried, it differs from the model by at most ${data.check === 0 ? "0" : data.check.toExponential(1)} of the size of the predictions.`)
+    : "This model has no formula short enough for a page, so rows of the data can be looked at, but no values typed in. " +
+      (rows.why && rows.why.what === "rows" ? "A kernel model predicts from the training rows that resemble the row: those that matter most are shown." : "");
+  const panel = el("div", { class: "why" }, el("p", { class: "lead" }, text), controls, el("div", { class: "split" }, form, el("div", null, message, result)));
+  if (rows.index.length) pick(0);
+  else if (machine) {
+    inputs.forEach((input, j) => { input.value = state.cells[j] === null ? "" : String(state.cells[j]); });
+    update();
+  } else result.append(el("p", null, "No rows were put into this page."));
+  return panel;
+}

@@ -1,0 +1,117 @@
+"""The data as the page shows them: features for the form, columns for the overview, and what is odd."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pellucid.report.evidence import rounded
+from pellucid.report.machine import Machine
+from pellucid.report.response import Response
+from pellucid.report.table import Column
+
+_BINS = 24
+_LEVELS = 12
+_ALIKE = 0.95  # correlation above which two features are called nearly the same
+
+
+def feature_payload(columns: Sequence[Column], machine: Machine | None) -> list[dict[str, Any]]:
+    """What the form needs to know of each feature."""
+    axes: dict[int, list[dict[str, Any]]] = {}
+    for term in machine["terms"] if machine is not None else []:
+        for place, j in enumerate(term["features"]):
+            axis = term["axes"][place] if "axes" in term else {"missing": None}
+            axis = machine["warps"][j] | axis if term["type"] == "waves" else axis  # type: ignore[index]
+            axes.setdefault(j, []).append(axis)
+    made = []
+    for j, column in enumerate(columns):
+        uses = axes.get(j, [])
+        feature = {
+            "name": column.name,
+            "numeric": column.numeric,
+            "used": bool(uses) or machine is None,
+            "missing": all(axis["missing"] is not None for axis in uses),
+        }
+        present = column.present
+        if column.numeric:
+            feature["low"] = float(present.min()) if len(present) else None
+            feature["high"] = float(present.max()) if len(present) else None
+        else:
+            known = {level: None for axis in uses for level in axis.get("levels", [])}
+            feature["levels"] = list(known) or column.levels()[:1000]
+        made.append(feature)
+    return made
+
+
+def column_payload(columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """Each column in a few numbers and a small histogram."""
+    made = []
+    for column in columns:
+        present = column.present
+        facts: dict[str, Any] = {
+            "name": column.name,
+            "missing": int(column.missing.sum()),
+            "numeric": column.numeric,
+        }
+        facts["distinct"] = len(set(present.tolist()))
+        if column.numeric and len(present):
+            low, middle, high = np.quantile(present, [0.0, 0.5, 1.0])
+            facts["numbers"] = rounded(np.array([low, middle, present.mean(), high, present.std()]), 5)
+            width = high - low
+            finite = np.isfinite(width) and width > 0
+            facts["histogram"] = np.histogram(present, bins=_BINS)[0].tolist() if finite else [len(present)]
+        elif len(present):
+            names, counts = np.unique(present.astype(str), return_counts=True)
+            order = np.argsort(-counts, kind="stable")[:_LEVELS]
+            facts["levels"] = [[str(names[i]), int(counts[i])] for i in order]
+            facts["histogram"] = counts[order].tolist()
+        made.append(facts)
+    return made
+
+
+def data_notes(columns: Sequence[Column], y: np.ndarray, response: Response) -> list[str]:
+    """What a careful reader would want to know about the data, in sentences."""
+    notes = []
+    constant = [column.name for column in columns if len(set(column.present.tolist())) <= 1]
+    if constant:
+        notes.append(
+            f"The same value in every row: {_list(constant)}. Nothing can be learned from such a feature."
+        )
+    gaps = [column.name for column in columns if column.missing.mean() > 0.2]
+    if gaps:
+        notes.append(f"More than a fifth of the values are missing in {_list(gaps)}.")
+    alike = _alike(columns)
+    if alike:
+        shown = "; ".join(f"{a} and {b} (r = {r:.3f})" for a, b, r in alike[:8])
+        more = f"; and {len(alike) - 8} more pairs" if len(alike) > 8 else ""
+        notes.append(
+            f"Nearly the same: {shown}{more}. How the model divides an effect between such features is "
+            f"arbitrary."
+        )
+    if response.classes is not None:
+        shares = {c: float(np.mean(np.asarray(y) == c)) for c in response.classes}
+        rare = [f"{c} ({100 * share:.1f} %)" for c, share in shares.items() if share < 0.05]
+        if rare:
+            notes.append(f"Rare classes: {', '.join(rare)}. Accuracy says little about them.")
+    return notes
+
+
+def _alike(columns: Sequence[Column]) -> list[tuple[str, str, float]]:
+    numeric = [c for c in columns if c.numeric and not c.missing.any() and np.ptp(c.values) > 0]
+    if not 2 <= len(numeric) <= 400:
+        return []
+    values = np.column_stack([c.values for c in numeric])[:20_000]
+    values = values[:, np.ptp(values, axis=0) > 0]
+    if values.shape[1] != len(numeric) or len(values) < 10:
+        return []
+    r = np.corrcoef(values, rowvar=False)
+    found = [(i, j) for i, j in zip(*np.nonzero(np.triu(np.abs(r) > _ALIKE, 1)), strict=True)]
+    found.sort(key=lambda pair: -abs(r[pair]))
+    return [(numeric[i].name, numeric[j].name, float(r[i, j])) for i, j in found]
+
+
+def _list(names: list[str]) -> str:
+    shown = ", ".join(name if len(name) <= 60 else f"{name[:59]}…" for name in names[:8])
+    return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")

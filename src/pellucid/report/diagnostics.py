@@ -1,0 +1,149 @@
+"""Pictures in which one sees whether something is wrong with a model, as data with captions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pellucid.report.evidence import classes_of, rounded, targets_as_numbers, tried
+from pellucid.report.response import Response
+
+_POINTS = 800  # rows in a scatter plot
+_GROUPS = 10  # of rows with similar predictions
+
+Chart = dict[str, Any]
+
+
+def charts(
+    y: np.ndarray, answers: np.ndarray, response: Response, loo: Any, model: Any, weight: np.ndarray
+) -> list[Chart]:
+    """Diagnostic pictures of a model on the rows given."""
+    made = []
+    if response.classes is None:
+        made += _regression(np.asarray(y, dtype=float).reshape(len(y), -1)[:, 0], answers[:, 0], loo)
+    else:
+        made.append(_confusion(y, answers, response))
+    if response.kind != "score":
+        made.append(_groups(targets_as_numbers(y, response)[:, 0], answers[:, 0], response, weight))
+    path = _path(model, loo)
+    return made if path is None else [*made, path]
+
+
+def _regression(y: np.ndarray, answers: np.ndarray, loo: Any) -> list[Chart]:
+    predicted, how, left_out = answers, "prediction", ""
+    if loo is not None:
+        predicted = np.asarray(loo.predictions).reshape(len(y), -1)[:, 0]
+        how, left_out = "prediction without the row", ", predicted by the model that was fitted without it"
+    rows = np.sort(np.random.default_rng(0).permutation(len(y))[:_POINTS])
+    residual = y - predicted
+    spread = float(np.sqrt(np.mean(residual**2)))
+    large = float(np.mean(np.abs(residual) > 2 * spread)) if spread > 0 else 0.0
+    sampled = f" {len(rows)} of {len(y)} rows are shown." if len(rows) < len(y) else ""
+    made = [
+        _scatter("Predicted and observed", predicted[rows], y[rows], rows, how, "observed")
+        | {
+            "diagonal": True,
+            "caption": f"Each point is a row{left_out}. On the dashed line prediction and observation agree; "
+            f"the typical distance from it is {spread:.4g}.{sampled}",
+        },
+        _scatter("Residuals", predicted[rows], residual[rows], rows, how, "observed − predicted")
+        | {
+            "zero": True,
+            "caption": "A good model leaves a cloud without shape around the line. A bend means that "
+            "something is missed, a funnel that errors grow with the prediction. "
+            f"{100 * large:.1f} % of the rows are further off than twice the typical error.",
+        },
+    ]
+    if loo is not None:
+        leverage = np.asarray(loo.leverages).reshape(len(y), -1)[:, 0]
+        label = "observed − predicted without the row"
+        made.append(
+            _scatter("Rows that pull hard", leverage[rows], residual[rows], rows, "leverage", label)
+            | {
+                "zero": True,
+                "caption": "Leverage says how much a row decides its own fitted value. Rows at the right "
+                f"with large residuals deserve a second look. The largest leverage is {leverage.max():.3g}.",
+            }
+        )
+    return made
+
+
+def _scatter(title: str, x: np.ndarray, y: np.ndarray, rows: np.ndarray, xlabel: str, ylabel: str) -> Chart:
+    return {
+        "type": "scatter",
+        "title": title,
+        "x": rounded(x),
+        "y": rounded(y),
+        "rows": rows.tolist(),
+        "xlabel": xlabel,
+        "ylabel": ylabel,
+    }
+
+
+def _confusion(y: np.ndarray, answers: np.ndarray, response: Response) -> Chart:
+    classes = response.classes
+    assert classes is not None
+    place = {c: i for i, c in enumerate(classes)}
+    counts = np.zeros((len(classes), len(classes)), dtype=int)
+    for truth, guess in zip(np.asarray(y).tolist(), classes_of(answers, response).tolist(), strict=True):
+        counts[place[truth], place[guess]] += 1
+    wrong = int(counts.sum() - np.trace(counts))
+    return {
+        "type": "confusion",
+        "title": "Observed and predicted classes",
+        "classes": [str(c) for c in classes],
+        "counts": counts.tolist(),
+        "caption": f"Rows of the table are observed classes, columns predicted ones: {wrong} of "
+        f"{counts.sum()} rows are in the wrong class. The rows given are counted; if the model was fitted on "
+        f"them, it looks better here than it will on new rows.",
+    }
+
+
+def _groups(truth: np.ndarray, answers: np.ndarray, response: Response, weight: np.ndarray) -> Chart:
+    """Mean prediction and mean observation in groups of similar predictions."""
+    order = np.argsort(answers, kind="stable")
+    parts = [part for part in np.array_split(order, min(_GROUPS, len(order))) if weight[part].sum() > 0]
+    x = np.array([np.average(answers[part], weights=weight[part]) for part in parts])
+    seen = np.array([np.average(truth[part], weights=weight[part]) for part in parts])
+    what = "value"
+    if response.classes is not None:
+        what = f"share of {response.classes[0] if len(response.classes) > 2 else response.classes[-1]}"
+    worst = int(np.argmax(np.abs(seen - x)))
+    return {
+        "type": "scatter",
+        "title": "Are predictions right on average?",
+        "x": rounded(x),
+        "y": rounded(seen),
+        "sizes": [len(part) for part in parts],
+        "xlabel": f"mean predicted {what}",
+        "ylabel": f"mean observed {what}",
+        "diagonal": True,
+        "joined": True,
+        "caption": f"Rows are put into {len(parts)} groups by their prediction. In a calibrated model the "
+        f"points lie on the dashed line. The largest gap is between {x[worst]:.4g} predicted and "
+        f"{seen[worst]:.4g} observed.",
+    }
+
+
+def _path(model: Any, loo: Any) -> Chart | None:
+    """Error along the strengths of smoothing that were tried."""
+    found = tried(model, loo)
+    if found is None:
+        return None
+    alphas, error, mark, label = found
+    fine = np.isfinite(error) & (alphas > 0)
+    if fine.sum() < 2:
+        return None
+    order = np.flatnonzero(fine)[np.argsort(alphas[fine])]
+    return {
+        "type": "path",
+        "title": "How smooth? The choice of alpha",
+        "x": rounded(alphas[order]),
+        "y": rounded(error[order]),
+        "mark": rounded(np.array([mark]))[0],
+        "xlabel": "alpha (larger is smoother)",
+        "ylabel": label,
+        "caption": f"The model was tried at {int(fine.sum())} strengths of smoothing. The mark, alpha = "
+        f"{mark:.3g}, is the one in use. A flat valley means that the choice hardly matters.",
+    }

@@ -1,0 +1,191 @@
+"""What there is to show of a model: effects, importances, and a machine for the page to compute with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pellucid.effects import Effect, Grid, Importances
+from pellucid.effects.stability import features_first
+from pellucid.report.fourier import is_fourier, machine_of_waves
+from pellucid.report.machine import Machine, linear_machine
+from pellucid.report.response import Response
+from pellucid.report.table import Column
+from pellucid.report.tables import machine_of_tables
+
+_POINTS = 40  # of a curve that is made for the page
+_BUDGET = 120_000  # rows to predict for average curves
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the page shows of the model itself."""
+
+    kind: str
+    """``"terms"``, ``"coefficients"``, ``"averages"`` or ``"nothing"``."""
+    effects: list[Effect]
+    """Most important first."""
+    importances: Importances | None
+    machine: Machine | None
+    """How the page computes predictions, before it has been checked; ``None`` where it cannot."""
+    absent: list[str]
+    """Features that are in no term."""
+
+
+def read_model(model: Any, response: Response, columns: Sequence[Column], X: Any) -> Reading:
+    """Read a fitted model, by what it offers."""
+    if not columns:
+        return Reading("nothing", [], None, None, [])
+    if getattr(model, "effects_", None) is not None and hasattr(model, "contributions"):
+        return _terms(model, columns)
+    numeric = all(column.numeric and not column.missing.any() for column in columns)
+    if numeric and getattr(model, "coef_", None) is not None and hasattr(model, "intercept_"):
+        coef = _coefficients(model, len(columns))
+        if coef is not None:
+            return _linear(model, coef, columns)
+    return _averages(response, columns, X)
+
+
+def _terms(model: Any, columns: Sequence[Column]) -> Reading:
+    importances, named = model.importances_, model.effects_
+    effects = [named[name] for name in importances.top(len(importances)) if name in named]
+    effects = [effect for effect in effects if np.any(effect.values != 0)]
+    used = {j for effect in effects for j in effect.term}
+    absent = [column.name for j, column in enumerate(columns) if j not in used]
+    if is_fourier(model):
+        machine = machine_of_waves(model, effects)
+    else:
+        machine = machine_of_tables(model.intercept_, effects)
+    return Reading("terms", effects, importances, machine, absent)
+
+
+def _coefficients(model: Any, p: int) -> np.ndarray | None:
+    coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_
+    ours = type(model).__module__.split(".")[0] == "pellucid"
+    coef = features_first(np.atleast_1d(np.asarray(coef, dtype=float)), p, rows=ours)
+    return coef if coef.ndim <= 2 and len(coef) == p else None
+
+
+def _linear(model: Any, coef: np.ndarray, columns: Sequence[Column]) -> Reading:
+    center = np.array([column.values.mean() for column in columns])
+    sd = getattr(model, "feature_sd_", None)
+    sd = np.array([column.values.std() for column in columns]) if sd is None else np.asarray(sd)
+    size = (np.abs(coef).T * sd).T if coef.ndim == 1 else np.sqrt(np.mean((coef.T * sd).T ** 2, axis=1))
+    names = tuple(column.name for column in columns)
+    importances = Importances(names, size, measure="|coefficient| per sd of the feature")
+    errors = _standard_errors(model, coef)
+    outputs = tuple(map(str, getattr(model, "classes_", range(coef.shape[-1])))) if coef.ndim == 2 else ()
+    effects = []
+    for j in importances.order:
+        if np.any(coef[j] != 0):
+            grid, density = _grid(columns[j])
+            shift = np.asarray(grid.points, dtype=float) - center[j]
+            values = shift[:, None] * coef[j] if coef.ndim == 2 else shift * coef[j]
+            se = None if errors is None else np.abs(shift) * errors[j]
+            effects.append(Effect((int(j),), names[j], (grid,), values, density, se, outputs))
+    machine = linear_machine(coef, np.asarray(model.intercept_, dtype=float), center)
+    machine["terms"] = [machine["terms"][effect.term[0]] for effect in effects]
+    absent = [names[j] for j in range(len(names)) if not np.any(coef[j] != 0)]
+    return Reading("coefficients", effects, importances, machine, absent)
+
+
+def _standard_errors(model: Any, coef: np.ndarray) -> np.ndarray | None:
+    if coef.ndim != 1 or not hasattr(model, "coefficient_frame"):
+        return None
+    try:
+        errors = np.asarray(model.coefficient_frame()["standard_error"], dtype=float)
+    except (ValueError, ImportError):  # losses without standard errors, or pandas is not there
+        return None
+    return errors if np.all(np.isfinite(errors)) else None
+
+
+def _averages(response: Response, columns: Sequence[Column], X: Any) -> Reading:
+    """Average prediction over the rows as one feature takes each of its values (partial dependence)."""
+    n = len(columns[0].values)
+    points = sum(min(_POINTS, len(set(column.present))) for column in columns)
+    take = max(10, min(n, 200, _BUDGET // max(points, 1)))
+    rows = np.sort(np.random.default_rng(0).permutation(n)[:take])
+    effects = []
+    for j, column in enumerate(columns):
+        grid, density = _grid(column)
+        if len(grid) < 2:
+            continue
+        try:
+            values = np.stack([response(_with(X, rows, j, v)).mean(axis=0) for v in grid.points])
+        except (ValueError, TypeError, IndexError, KeyError):  # rows that are no table to the model
+            return Reading("nothing", [], None, None, [])
+        values = values - density @ values
+        values = values if response.outputs else values[:, 0]
+        effects.append(Effect((j,), column.name, (grid,), values, density, None, response.outputs))
+    sizes = np.array([_spread(effect) for effect in effects])
+    measure = "spread of the average prediction"
+    importances = Importances(tuple(effect.name for effect in effects), sizes, measure=measure)
+    ordered = [effects[i] for i in importances.order if sizes[i] > 0]
+    absent = [column.name for column in columns if column.name not in {effect.name for effect in ordered}]
+    return Reading("averages", ordered, importances, None, absent)
+
+
+def _spread(effect: Effect) -> float:
+    squares = effect.values**2 if effect.values.ndim == 1 else np.mean(effect.values**2, axis=1)
+    return float(np.sqrt(effect.density @ squares))
+
+
+def _with(X: Any, rows: np.ndarray, j: int, value: Any) -> Any:
+    """Some rows of a table with one column set to a value."""
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        part = frame[rows.tolist()]
+        name = part.columns[j]
+        column = nw.new_series(name, [value] * len(rows), part[name].dtype, backend=part.implementation)
+        if part.implementation.is_pandas():  # keep the index in step
+            column = nw.maybe_set_index(column, index=nw.maybe_get_index(part))
+        return part.with_columns(column).to_native()
+    part = (X.toarray() if hasattr(X, "toarray") else np.asarray(X))[rows].copy()
+    part[:, j] = value
+    return part
+
+
+def _grid(column: Column) -> tuple[Grid, np.ndarray]:
+    """Points of a feature at quantiles of the data, and the share of the rows nearest to each."""
+    present = column.present
+    if not column.numeric:
+        levels, counts = np.unique(np.asarray(present, dtype=str), return_counts=True)
+        order = np.sort(np.argsort(-counts, kind="stable")[:_POINTS])
+        return Grid(column.name, levels[order].astype(object), levels=True), counts[order] / counts[
+            order
+        ].sum()
+    points = np.unique(present)
+    if len(points) > _POINTS:
+        even = np.linspace(points[0], points[-1], _POINTS // 2)
+        points = np.unique(np.concatenate([np.quantile(present, np.linspace(0, 1, _POINTS // 2)), even]))
+    nearest = np.searchsorted((points[1:] + points[:-1]) / 2, present)
+    return Grid(column.name, points), np.bincount(nearest, minlength=len(points)) / len(present)
+
+
+def thin(effect: Effect, most: int) -> Effect:
+    """The effect on at most so many points per number axis, for display; densities are added up."""
+    for axis, grid in enumerate(effect.grids):
+        m = len(grid) - int(grid.missing)
+        if grid.levels or m <= most:
+            continue
+        keep = np.unique(np.round(np.linspace(0, m - 1, most)).astype(int))
+        owner = np.searchsorted((keep[1:] + keep[:-1]) / 2, np.arange(m))
+        if grid.missing:
+            keep, owner = np.append(keep, m), np.append(owner, len(keep))
+        density = np.zeros((len(keep), *np.moveaxis(effect.density, axis, 0).shape[1:]))
+        np.add.at(density, owner, np.moveaxis(effect.density, axis, 0))
+        grids = list(effect.grids)
+        grids[axis] = replace(grid, points=np.asarray(grid.points)[keep])
+        effect = replace(
+            effect,
+            grids=tuple(grids),
+            values=np.take(effect.values, keep, axis=axis),
+            se=None if effect.se is None else np.take(effect.se, keep, axis=axis),
+            density=np.moveaxis(density, 0, axis),
+        )
+    return effect

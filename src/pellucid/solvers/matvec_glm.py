@@ -1,0 +1,179 @@
+r"""Any loss with a ridge penalty when the features are seen through products alone.
+
+.. math:: \min_{w, b}\; \sum_i s_i\, \ell(y_i, z_i^T w + b) + \tfrac{\alpha}{2} \|w\|^2 .
+
+With a factor :math:`L L^T = Z^T H Z + \alpha I` for curvatures :math:`H` that are about right, the problem is well
+conditioned in the coordinates :math:`v = L^T w`, and some limited-memory quasi-Newton steps, each of two products
+with :math:`Z`, solve it. The factor starts with a constant curvature; it is made anew, from the curvatures at the
+point reached, when the steps have not come to an end after a while. The hinge loss is approached through smooth
+ones; see :mod:`pellucid.solvers.smooth_hinge`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtrmv
+from scipy.optimize import minimize
+
+from pellucid.linalg import cholesky_in_place
+from pellucid.losses import Hinge, Loss
+from pellucid.solvers.smooth_hinge import _SmoothHinge
+
+_WIDTHS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)  # of the parabola, until the gap is small
+_GAP = 5e-4  # of the objective
+_CHUNK = 15  # steps after which the factor is made anew
+_FLOOR = 0.02  # least curvature of a row in the factor, of the largest
+
+
+@dataclass(frozen=True)
+class Products:
+    """Features as functions: ``times(w)``, ``transposed(r)``, and ``gram(h)``, the centred ``Zᵀ diag(h) Z``."""
+
+    times: Callable[[np.ndarray], np.ndarray]
+    transposed: Callable[[np.ndarray], np.ndarray]
+    gram: Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class MatvecFit:
+    """Weights, intercept, predictor of the rows; for the hinge loss the duality gap relative to the objective."""
+
+    w: np.ndarray
+    b: float
+    eta: np.ndarray
+    L: np.ndarray  # (F, F): lower factor at the end
+    n_iter: int = 0
+    converged: bool = False
+    gap: float = 0.0
+
+
+def factor(gram: np.ndarray, alpha: float) -> np.ndarray:
+    """Lower factor of ``gram + αI``; overwrites ``gram``."""
+    gram[np.diag_indices_from(gram)] += alpha
+    return cholesky_in_place(gram)
+
+
+def fit_matvec(
+    products: Products,
+    y: np.ndarray,
+    s: np.ndarray,
+    loss: Loss,
+    alpha: float,
+    start: MatvecFit,
+    *,
+    max_iter: int = 200,
+    tolerance: float = 1e-5,
+    refresh: int = 3,
+) -> MatvecFit:
+    """Fit one problem; rows of weight zero are not part of it.
+
+    Parameters
+    ----------
+    products : Products
+    y : ndarray of shape (n,)
+        Targets 0 and 1.
+    s : ndarray of shape (n,)
+        Weights.
+    loss : Loss
+    alpha : float
+    start : MatvecFit
+        Where to start, and with which factor.
+    max_iter : int
+        Most quasi-Newton steps for each smooth problem.
+    tolerance : float
+        Norm of the gradient in the coordinates ``v``, relative to that at zero.
+    refresh : int
+        How often the factor may be made anew for each smooth problem.
+    """
+    if not isinstance(loss, Hinge):
+        return _fit_smooth(products, y, s, loss, alpha, start, max_iter, tolerance, refresh)
+    steps = 0
+    for mu in _WIDTHS:
+        start = _fit_smooth(products, y, s, _SmoothHinge(mu), alpha, start, max_iter, tolerance, refresh)
+        gap = hinge_gap(products, start, y, s, mu, alpha)
+        steps += start.n_iter
+        start = replace(start, n_iter=steps, gap=gap, converged=start.converged or gap <= _GAP)
+        if gap <= _GAP:
+            break
+    return start
+
+
+def _fit_smooth(
+    products: Products,
+    y: np.ndarray,
+    s: np.ndarray,
+    loss: Loss,
+    alpha: float,
+    start: MatvecFit,
+    max_iter: int,
+    tolerance: float,
+    refresh: int,
+) -> MatvecFit:
+    fit = replace(start, n_iter=0, converged=False)
+    while not fit.converged and fit.n_iter < max_iter:
+        chunk = _CHUNK if refresh else max_iter - fit.n_iter
+        fit = _quasi_newton(products, y, s, loss, alpha, fit, chunk, tolerance)
+        if not fit.converged and refresh:
+            refresh -= 1
+            h = s * np.maximum(loss.curvature(y, fit.eta), _FLOOR * loss.bound())
+            fit = replace(fit, L=factor(products.gram(h), alpha))
+    return fit
+
+
+def _quasi_newton(
+    products: Products,
+    y: np.ndarray,
+    s: np.ndarray,
+    loss: Loss,
+    alpha: float,
+    start: MatvecFit,
+    max_iter: int,
+    tolerance: float,
+) -> MatvecFit:
+    L, F = start.L, len(start.L)
+    unit = np.sqrt(s.sum())  # scale of the intercept
+    last: dict[str, np.ndarray] = {}
+
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+        w = solve_triangular(L, x[:F], lower=True, trans=1, check_finite=False)
+        eta = products.times(w) + x[F] / unit
+        last.update(x=x.copy(), w=w, eta=eta)
+        g = s * loss.gradient(y, eta)
+        slope = solve_triangular(L, products.transposed(g) + alpha * w, lower=True, check_finite=False)
+        value = s @ loss.value(y, eta) + 0.5 * alpha * w @ w
+        return float(value), np.append(slope, g.sum() / unit)
+
+    b = loss.best_constant(y[s > 0], s[s > 0])
+    size = np.linalg.norm(objective(np.append(np.zeros(F), b * unit))[1])
+    result = minimize(
+        objective,
+        np.append(dtrmv(L, start.w, lower=1, trans=1), start.b * unit),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": max_iter, "maxcor": 20, "gtol": tolerance * size / np.sqrt(F), "ftol": 1e-8},
+    )
+    if not np.array_equal(last["x"], result.x):
+        objective(result.x)
+    done = bool(result.success) or result.status == 2  # 2: the line search cannot go below rounding error
+    b = float(result.x[F] / unit)
+    return MatvecFit(last["w"], b, last["eta"], L, start.n_iter + int(result.nit), done)
+
+
+def hinge_gap(
+    products: Products, fit: MatvecFit, y: np.ndarray, s: np.ndarray, mu: float, alpha: float
+) -> float:
+    r"""Duality gap of the hinge problem at the fit of a smooth one, relative to its objective.
+
+    For ``a`` from the smooth problem the dual objective is :math:`\sum s a - \|Z^T(s t a)\|^2 / (2 \alpha)`; what
+    is left of the condition :math:`\sum s t a = 0` costs at most the intercept times it.
+    """
+    loss, t = _SmoothHinge(mu), 2.0 * y - 1.0
+    a = loss.multiplier(y, fit.eta)
+    primal = s @ np.maximum(1.0 - t * fit.eta, 0.0) + 0.5 * alpha * fit.w @ fit.w
+    direction = products.transposed(s * t * a)
+    dual = s @ a - 0.5 / alpha * direction @ direction - abs(fit.b * (s * t) @ a)
+    return float((primal - dual) / max(primal, 1e-300))

@@ -1,0 +1,210 @@
+"""Ridge regression with one ridge per group of columns, all chosen at once by restricted maximum likelihood.
+
+The model is z = b + Σ_g Z_g β_g + ε with β_g ~ N(0, τ_g² I) and ε ~ N(0, σ²/w). Everything is read off the moments
+G = ZᵀWZ and c = ZᵀWz of the centred columns, whatever the number of rows.
+
+With λ_g = σ²/τ_g², H = G + Λ and β = H⁻¹c, the effective degrees of freedom of a group are
+edf_g = m_g - λ_g tr[H⁻¹]_gg, and at the maximum of the restricted likelihood
+
+    σ² = RSS / (n - 1 - Σ edf_g),   λ_g = σ² edf_g / ‖β_g‖²,
+
+which is iterated. (MacKay 1992, Neural Computation 4; Wood and Fasiolo 2017, Biometrics 73.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from pellucid.linalg.moments import Moments
+
+_SINGLE = 1000  # columns beyond which steps on the way are taken in float32
+_SMALLEST, _LARGEST = 1e-8, 1e12  # ridges beyond do not change the fit any more
+
+
+@dataclass(frozen=True)
+class Components:
+    """Solution with its variances.
+
+    Attributes
+    ----------
+    beta : ndarray of shape (F,)
+        Coefficients, zero in groups that were dropped.
+    ridge : ndarray of shape (n_groups,)
+        λ_g; infinite for groups that were dropped.
+    edf : ndarray of shape (n_groups,)
+        Effective degrees of freedom.
+    scale : float
+        σ².
+    rss : float
+        Weighted residual sum of squares.
+    columns : ndarray of int
+        Columns of the groups that are left, to which ``root`` refers.
+    root : ndarray of shape (k, k)
+        Lower triangular R with H⁻¹ = RᵀR for these columns.
+    """
+
+    beta: np.ndarray
+    ridge: np.ndarray
+    edf: np.ndarray
+    scale: float
+    rss: float
+    columns: np.ndarray
+    root: np.ndarray
+
+    def covariance_block(self, members: np.ndarray) -> np.ndarray:
+        """Block of H⁻¹ for columns of the whole design; those that were dropped have zeros."""
+        place = np.full(len(self.beta), -1)
+        place[self.columns] = np.arange(len(self.columns))
+        at = place[members]
+        inside = np.flatnonzero(at >= 0)
+        V = np.zeros((len(members), len(members)))
+        R = self.root[:, at[inside]]
+        V[np.ix_(inside, inside)] = R.T @ R
+        return V
+
+    def gcv(self, n: float) -> float:
+        """Generalised cross-validation score: mean squared error if a row were left out, by its average."""
+        return self.rss / n / max(1.0 - (self.edf.sum() + 1.0) / n, 1e-3) ** 2
+
+
+def fit_components(
+    moments: Moments,
+    group: np.ndarray,
+    ridge: np.ndarray,
+    *,
+    scale: float | None = None,
+    n_iter: int = 10,
+    prune: float | None = None,
+    n: float | None = None,
+    tol: float = 0.02,
+) -> Components:
+    """Iterate the fixed point from the ridges given.
+
+    Parameters
+    ----------
+    moments : Moments
+        Moments of the design.
+    group : ndarray of shape (F,)
+        Number of the group of each column.
+    ridge : ndarray of shape (n_groups,)
+        λ_g to start from; a group with an infinite one is left out.
+    scale : float, optional
+        σ² where it is known, as for counts and classes; by default it is estimated.
+    n_iter : int
+        Largest number of updates of the ridges; 0 solves for those given.
+    prune : float, optional
+        After half of the updates, groups are dropped whose score statistic is less than this many standard
+        deviations above what noise alone gives.
+    n : float, optional
+        Number of observations, if it is not the sum of the weights.
+    tol : float
+        Iteration ends when no group of more than a tenth of a degree of freedom changes by more than this share.
+    """
+    n = moments.total if n is None else n
+    ridge = np.array(ridge, dtype=float)
+    fit = _solve(moments, group, ridge, scale, n, rough=n_iter > 0)
+    for it in range(n_iter):
+        if prune is not None and it == n_iter // 2:
+            noise = noise_groups(fit, group, prune)
+            if noise.any():
+                ridge[noise] = np.inf
+                fit = _solve(moments, group, ridge, scale, n, rough=True)
+                continue
+        new = _update(fit, group, ridge)
+        live = np.isfinite(ridge) & (fit.edf > 0.1)
+        change = float(np.max(np.abs(np.log(new[live] / ridge[live])), initial=0.0))
+        ridge = new
+        if it == n_iter - 1 or (change < tol and (prune is None or it > n_iter // 2)):
+            break
+        fit = _solve(moments, group, ridge, scale, n, rough=True)
+    return _solve(moments, group, ridge, scale, n)
+
+
+def _update(fit: Components, group: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+    power = np.bincount(group, fit.beta**2, len(ridge))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        new = fit.scale * fit.edf / power
+    new = np.where(power > 0, np.clip(new, _SMALLEST, _LARGEST), _LARGEST)
+    return np.where(np.isfinite(ridge), new, np.inf)
+
+
+def _solve(
+    moments: Moments,
+    group: np.ndarray,
+    ridge: np.ndarray,
+    scale: float | None,
+    n: float,
+    *,
+    rough: bool = False,
+) -> Components:
+    """Solution for given ridges; a rough one, on the way, of many columns, is in float32.
+
+    With s = λ^{-1/2} per column, A = diag(s) G diag(s) + I = LLᵀ has no eigenvalue below one, so no jitter is needed;
+    H⁻¹ = diag(s) A⁻¹ diag(s).
+    """
+    columns = np.flatnonzero(np.isfinite(ridge[group]))
+    member = group[columns]
+    beta, edf = np.zeros(len(group)), np.zeros(len(ridge))
+    s = 1.0 / np.sqrt(ridge[member])
+    single = rough and len(columns) > _SINGLE
+    A = moments.G[np.ix_(columns, columns)] if len(columns) < len(group) else moments.G
+    A = A.astype(np.float32 if single else np.float64)
+    A *= s[:, None].astype(A.dtype)
+    A *= s.astype(A.dtype)
+    A[np.diag_indices(len(A))] += 1.0
+    c = moments.c[columns]
+    root = A
+    if len(columns):
+        potrf, trtri = (lapack.spotrf, lapack.strtri) if single else (lapack.dpotrf, lapack.dtrtri)
+        L, info = potrf(A.T, lower=1, overwrite_a=1, clean=1)
+        if info and single:
+            return _solve(moments, group, ridge, scale, n)
+        if info:  # only if the moments themselves are not finite
+            raise FloatingPointError("The normal equations are not finite: check the scale of the targets.")
+        root, _ = trtri(L, lower=1, overwrite_c=1)
+        spared = np.einsum("ij,ij->j", root, root).astype(float)  # diagonal of A⁻¹
+        edf = np.bincount(member, 1.0 - spared, len(ridge))
+        v = (root.T @ (root @ (s * c).astype(root.dtype))).astype(float)
+        beta[columns] = s * v
+        fitted = float(v @ (s * c))  # βᵀc
+        rss = max(moments.square - fitted - float(np.sum(v * v)), 0.0)  # yᵀy - βᵀc - βᵀΛβ
+        root *= s.astype(root.dtype)
+    else:
+        rss = moments.square
+    free = max(n - 1.0 - edf.sum(), 1e-3 * n, 1e-12)
+    floor = 1e-14 * max(moments.square / max(n, 1.0), np.finfo(float).tiny)
+    return Components(
+        beta, ridge, edf, max(rss / free, floor) if scale is None else scale, rss, columns, root
+    )
+
+
+def score_test(fit: Components, members: np.ndarray, ridge: np.ndarray) -> tuple[float, np.ndarray]:
+    """Score statistic for the columns ``members`` having variance zero, and the weights of its distribution.
+
+    Were they absent, u = Z_jᵀW(z - fit without them) would be N(0, σ²M) with M = S - Λ_j, S = ([H⁻¹]_jj)⁻¹, and
+    u = S β_j. The statistic Q = ‖u‖²/σ² is then a sum of independent χ²₁ with the eigenvalues of M as weights.
+    """
+    V = fit.covariance_block(members).astype(float)
+    S = np.linalg.inv(V)
+    u = S @ fit.beta[members]
+    M = S - np.diag(ridge)
+    weights = np.linalg.eigvalsh((M + M.T) / 2)
+    return float(u @ u) / fit.scale, np.maximum(weights, 0.0)
+
+
+def noise_groups(fit: Components, group: np.ndarray, threshold: float) -> np.ndarray:
+    """Groups whose score statistic is less than ``threshold`` standard deviations above its mean under noise."""
+    noise = np.zeros(len(fit.ridge), dtype=bool)
+    order = np.argsort(group, kind="stable")
+    edges = np.searchsorted(group[order], np.arange(len(fit.ridge) + 1))
+    for g in np.flatnonzero(np.isfinite(fit.ridge)):
+        members = order[edges[g] : edges[g + 1]]
+        if fit.edf[g] < 1e-6:
+            noise[g] = True
+            continue
+        Q, weights = score_test(fit, members, np.full(len(members), fit.ridge[g]))
+        noise[g] = weights.sum() + threshold * np.sqrt(2.0 * np.sum(weights**2)) > Q
+    return noise

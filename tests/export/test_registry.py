@@ -1,0 +1,184 @@
+"""Which classes a file may hold."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pytest
+from model_files import changed, difference, saved
+
+from pellucid import KernelRidge, effects, kernels, load, losses
+from pellucid.effects import LeaveOneOut
+from pellucid.exceptions import ModelFileError
+from pellucid.export import fields, registry
+from pellucid.export.registry import classes, find, name_of, objection, required
+from pellucid.kernels import RBF, Kernel
+
+
+def test_names_are_module_and_class():
+    found = classes()
+    assert found["kernels.stationary.RBF"] is RBF
+    assert name_of(LeaveOneOut) == "effects.loo.LeaveOneOut"
+    assert all(find(name) is cls and name_of(cls) == name for name, cls in found.items())
+    assert name_of(Kernel) is None  # abstract
+    assert name_of(dict) is None
+    for layer in (kernels, losses, effects):
+        for name in layer.__all__:
+            value = getattr(layer, name)
+            if inspect.isclass(value) and not inspect.isabstract(value):
+                assert value in found.values()
+
+
+def test_nothing_that_runs_on_arrival_or_departure():
+    for name, cls in classes().items():
+        assert not inspect.isabstract(cls)
+        assert not hasattr(cls, "__del__")
+        if not name.startswith("sklearn."):
+            assert cls.__module__.startswith("pellucid.")
+            assert cls.__new__ in (object.__new__, tuple.__new__) or issubclass(cls, tuple)
+
+
+def test_classes_that_moved_within_their_layer(monkeypatch):
+    assert find("kernels.where_it_was.RBF") is RBF
+    assert find("models.kernels.RBF") is None
+    assert find("sklearn.where_it_was.StandardScaler") is None
+    monkeypatch.setattr(registry, "_moved", lambda: {("kernels", "RBF"): [RBF, RBF]})
+    assert find("kernels.where_it_was.RBF") is None  # there are two now
+    data = saved(KernelRidge(RBF(2.0)))
+    monkeypatch.undo()
+
+    def older(tree):
+        tree["object"]["state"]["kernel"]["object"]["class"] = "kernels.old.RBF"
+
+    assert load(changed(data, "model.json", older)).kernel == RBF(2.0)
+
+
+class _Out(RBF):
+    _in_model_files = False
+
+
+class Plain:
+    pass
+
+
+class Chosen:
+    _in_model_files = True
+
+
+def test_a_class_may_decide_for_itself():
+    assert not registry._admissible(_Out)
+    assert not registry._admissible(Plain)
+    assert registry._admissible(Chosen)
+    model = KernelRidge(_Out())
+    with pytest.raises(ModelFileError, match=r"^model\.kernel is .*, and a model file holds"):
+        saved(model)
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted:
+    a: int
+    b: Any = float
+
+
+class Pair(NamedTuple):
+    left: np.ndarray
+    right: str | None
+
+
+@dataclass(frozen=True)
+class Result:
+    values: np.ndarray
+    label: str
+    names: Sequence[str] = ()
+    table: Mapping[str, float] | None = None
+    kind: Literal["a", "b"] = "a"
+    kernel: Kernel | None = None
+    inner: Slotted | None = None
+    anything: Any = float
+
+    @cached_property
+    def total(self) -> float:
+        return float(self.values.sum())
+
+
+@pytest.fixture
+def ours(monkeypatch):
+    """The classes above, as if they were pellucid's."""
+    known = classes() | {f"effects.{cls.__name__}": cls for cls in (Slotted, Pair, Result)}
+    monkeypatch.setattr(registry, "classes", lambda: known)
+    registry._names.cache_clear()
+    fields.expected.cache_clear()
+    yield
+    monkeypatch.undo()
+    registry._names.cache_clear()
+    fields.expected.cache_clear()
+
+
+def test_kinds_of_classes(ours):
+    result = Result(np.arange(3.0), "x", ["a"], {"b": 1.0}, "b", RBF(2.0), Slotted(1, Pair(np.ones(2), None)))
+    assert result.total == 3.0
+    back = load(saved(result))
+    assert difference(result, back) is None
+    assert "total" not in vars(back)
+    assert back.total == 3.0
+    assert type(back.inner.b) is Pair
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"values": "text"}, "values"),
+        ({"values": KernelRidge()}, "values"),
+        ({"label": 3}, "label"),
+        ({"label": None}, "label"),
+        ({"names": 3}, "names"),
+        ({"table": [1]}, "table"),
+        ({"kind": 1}, "kind"),
+        ({"inner": Pair(np.ones(1), "a")}, "inner"),
+    ],
+)
+def test_fields_of_the_wrong_type(ours, change, name):
+    with pytest.raises(ModelFileError, match=rf"model\.{name} cannot be saved: its type, "):
+        saved(Result(**({"values": np.ones(2), "label": "x"} | change)))
+
+
+def test_values_that_annotations_tolerate(ours):
+    tolerated = [
+        Result(1.5, "x"),
+        Result(np.float32(2), np.str_("x")),
+        Result(np.ones(1), "x", np.array(["a"])),
+    ]
+    for result in tolerated:
+        assert difference(result, load(saved(result))) is None
+
+
+def test_which_attributes(ours):
+    assert objection(Result, "values") is None
+    assert objection(Result, "other") is None
+    assert objection(Result, "anything") is None  # though its default can be called
+    assert objection(Result, "total") is not None
+    assert objection(Result, "__post_init__") is not None
+    assert objection(Slotted, "a") is None
+    assert objection(Slotted, "other") == "is not an attribute of this class"
+    assert objection(KernelRidge, "predict") is not None
+    assert objection(KernelRidge, "noise_variance_") is not None
+    assert objection(KernelRidge, "alpha") is None
+    assert objection(RBF, "mercer") is None  # a plain value of the class
+    assert objection(RBF, "x" * 101) is not None
+    assert required(Slotted) == {"a", "b"}
+    assert required(Pair) == {"left", "right"}
+    assert "kernel" in required(KernelRidge)
+    assert required(RBF) == {"length_scale"}
+
+
+def test_named_tuples_have_their_fields_alone(ours):
+    data = saved(Slotted(1, Pair(np.ones(1), "a")))
+
+    def alter(tree):
+        tree["object"]["state"]["b"]["object"]["state"]["count"] = 1
+
+    with pytest.raises(ModelFileError, match="other fields than it must have"):
+        load(changed(data, "model.json", alter))

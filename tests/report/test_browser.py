@@ -1,0 +1,257 @@
+"""The page in a browser: what it shows, what it computes, what it asks for.
+
+Needs the package ``playwright`` and a Chromium, found by the name chromium (``apt-get install chromium``) or
+in the environment variable ``PELLUCID_CHROMIUM``.
+"""
+
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+from report_data import HOSTILE, KINDS, frame, payload
+
+from pellucid import SparseAdditiveRegressor, build_report
+
+pandas = pytest.importorskip("pandas")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+CHROMIUM = os.environ.get("PELLUCID_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SECTIONS = ["fit", "score", "trust", "importance", "terms", "why", "diagnostics", "data"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("no Chromium found: install it, or name it in PELLUCID_CHROMIUM")
+    with playwright.sync_playwright() as run:
+        launched = run.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+class Visit:
+    """One page, with everything that it said and asked for."""
+
+    def __init__(self, browser, report, folder, **options):
+        self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+        self.page = self.context.new_page()
+        self.said, self.asked = [], []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.said.append(dialog.message), dialog.dismiss()))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        path = report.save(folder / "report.html")
+        self.page.goto(path.as_uri())
+
+    def draw_all(self):
+        self.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+
+    def answers(self):
+        return json.loads(self.page.get_attribute("#prediction", "data-values"))
+
+    def type_in(self, values):
+        for j, value in enumerate(values):
+            field = self.page.locator(f"#value-{j}")
+            if isinstance(value, str):
+                field.select_option(value)
+            else:
+                field.fill(repr(float(value)))
+
+    def check(self):
+        """No error, no warning, and no request but the one for the file."""
+        assert self.said == []
+        assert len(self.asked) == 1
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    visits = []
+
+    def go(report, **options):
+        visits.append(Visit(browser, report, tmp_path, **options))
+        return visits[-1]
+
+    yield go
+    for made in visits:
+        made.context.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_sections_and_a_row_typed_in(models, visit, kind):
+    model, X, y = models(kind)
+    report = build_report(model, X, y, max_rows=30)
+    seen = visit(report)
+    seen.draw_all()
+    assert [s.get_attribute("id") for s in seen.page.query_selector_all("section")] == SECTIONS
+    assert seen.page.locator("nav a").count() == len(SECTIONS)
+    terms = len(payload(report)["terms"])
+    assert seen.page.locator("#terms figure svg.chart").count() == terms
+    assert all(seen.page.locator(f"#{name}").inner_text().strip() for name in SECTIONS)
+    if kind == "kernel":
+        assert seen.page.locator("#why form").count() == 0
+        assert "no values typed in" in seen.page.inner_text("#why")
+    else:
+        rng = np.random.default_rng(1)
+        for _ in range(3):
+            row = pandas.DataFrame({name: [rng.choice(X[name])] for name in X.columns})
+            for name in ("age", "dose"):
+                row[name] = rng.uniform(X[name].min() - 1, X[name].max() + 1)
+            seen.type_in(row.iloc[0])
+            told = np.asarray(expected(model, row), dtype=float)
+            assert np.abs(np.array(seen.answers()) - told).max() < 1e-9
+    seen.check()
+
+
+@pytest.mark.filterwarnings("ignore::pellucid.exceptions.FidelityWarning")
+def expected(model, row):
+    if not hasattr(model, "classes_"):
+        return model.predict(row)
+    if not hasattr(model, "predict_proba"):
+        return np.ravel(model.decision_function(row))
+    p = model.predict_proba(row)[0]
+    return p[1:] if len(p) == 2 else p
+
+
+def test_a_picked_row(models, visit):
+    model, X, y = models("additive")
+    report = build_report(model, X, y, max_rows=10)
+    seen = visit(report)
+    rows = payload(report)["rows"]
+    seen.page.select_option("#row", "3")
+    assert seen.answers() == pytest.approx(rows["answers"][3], abs=1e-9)
+    assert seen.page.input_value("#value-0") == repr(float(rows["cells"][3][0]))
+    assert f"observed: {rows['observed'][3]:.5g}"[:14] in seen.page.inner_text("#result")
+    bars = seen.page.locator("#result .waterfall tr").count()
+    assert bars == len(payload(report)["terms"]) + 2  # from the start to the sum
+    seen.page.fill("#value-0", "33")
+    assert f"Changed from row {rows['index'][3]}" in seen.page.inner_text("#result")
+    assert "observed" not in seen.page.inner_text("#result")
+    seen.page.click("#reset")
+    assert seen.answers() == pytest.approx(rows["answers"][3], abs=1e-9)
+    seen.page.click("text=Next")
+    assert seen.answers() == pytest.approx(rows["answers"][4], abs=1e-9)
+    seen.check()
+
+
+def test_what_cannot_be_computed_is_said(models, visit):
+    model, X, y = models("additive")
+    seen = visit(build_report(model, X, y))
+    for text, message in (
+        ("abc", "age is not a number"),
+        ("", "age needs a number"),
+        ("1,5", "not a number"),
+    ):
+        seen.page.fill("#value-0", text)
+        assert message in seen.page.inner_text("#problem")
+        assert seen.page.get_attribute("#value-0", "aria-invalid") == "true"
+        assert seen.page.locator("#prediction").count() == 0
+    seen.page.fill("#value-0", "1e3")
+    assert "Outside the range of the data: age" in seen.page.inner_text("#problem")
+    assert seen.page.get_attribute("#value-0", "aria-invalid") == "false"
+    seen.check()
+
+
+def test_the_class_that_is_explained(models, visit):
+    model, X, y = models("multinomial")
+    seen = visit(build_report(model, X, y))
+    row = X.iloc[[0]]
+    for k, name in enumerate(model.classes_):
+        seen.page.select_option("#output", str(name))
+        total = seen.page.locator("#result .waterfall tr").last.inner_text()
+        assert f"{abs(model.decision_function(row)[0][k]):.5g}"[:5] in total
+    seen.check()
+
+
+def test_hostile_names_are_text(visit):
+    X, y = frame(60)
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame(rng.normal(size=(60, len(HOSTILE))), columns=HOSTILE)
+    X["levels"] = np.array(HOSTILE)[rng.integers(0, len(HOSTILE), 60)]
+    y = pandas.Series(X[HOSTILE].sum(axis=1) + 0.1 * rng.normal(size=60), name=HOSTILE[0])
+    seen = visit(build_report(SparseAdditiveRegressor(0.01, n_basis=3).fit(X, y), X, y))
+    seen.draw_all()
+    assert seen.page.locator("h1").inner_text() == f"SparseAdditiveRegressor for {HOSTILE[0]}"
+    headings = seen.page.locator("#terms h3").all_inner_texts()
+    assert {"<script>alert(1)</script>", "__proto__"} <= set(headings)
+    assert seen.page.locator("img, #page script, iframe, object").count() == 0
+    width = seen.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert width <= 0  # nothing sticks out at the side
+    seen.check()
+
+
+def test_reading_a_curve_and_a_map_with_keys_and_pointer(models, visit):
+    model, X, y = models("isk")
+    seen = visit(build_report(model, X, y))
+    seen.draw_all()
+    for kind in ("Curve", "Levels", "Map"):
+        chart = seen.page.locator(f'#terms svg[aria-label^="{kind}"]').first
+        readout = chart.locator("xpath=ancestor::figure").locator("output")
+        assert readout.inner_text() == ""
+        chart.focus()
+        seen.page.keyboard.press("ArrowRight")
+        first = readout.inner_text()
+        assert "of the rows" in first or "no data" in first
+        seen.page.keyboard.press("ArrowRight")
+        assert readout.inner_text() != first
+        chart.scroll_into_view_if_needed()
+        box = chart.bounding_box()
+        seen.page.mouse.move(box["x"] + 0.45 * box["width"], box["y"] + 0.35 * box["height"])
+        seen.page.mouse.move(box["x"] + 0.55 * box["width"], box["y"] + 0.45 * box["height"])
+        assert readout.inner_text()
+    numbers = seen.page.locator("#terms details").first
+    numbers.locator("summary").click()
+    numbers.locator("tbody tr").nth(3).wait_for()
+    seen.check()
+
+
+def test_colours_print_and_alternatives(models, visit):
+    model, X, y = models("isk")
+    report = build_report(model, X, y)
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light, dark = (visit(report, color_scheme=scheme) for scheme in ("light", "dark"))
+    assert light.page.evaluate(ground) == "rgb(255, 255, 255)"
+    assert dark.page.evaluate(ground) != "rgb(255, 255, 255)"
+    light.page.click("#theme")
+    light.page.click("#theme")  # auto, light, dark
+    assert light.page.evaluate(ground) == dark.page.evaluate(ground)
+    dark.page.emulate_media(media="print")
+    dark.draw_all()
+    assert dark.page.evaluate(ground) == "rgb(255, 255, 255)"
+    assert not dark.page.locator("nav").is_visible()
+    unnamed = (
+        "[...document.querySelectorAll('svg[role=img]')].filter(s => !s.getAttribute('aria-label')).length"
+    )
+    assert dark.page.evaluate(unnamed) == 0
+    labelled = "[...document.querySelectorAll('input,select')].every(i => i.labels.length || i.ariaLabel)"
+    assert dark.page.evaluate(labelled)
+    light.check()
+    dark.check()
+
+
+def test_many_features(visit):
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame(rng.normal(size=(150, 60)), columns=[f"measurement number {j}" for j in range(60)])
+    y = X.sum(axis=1) + rng.normal(size=150)
+    report = build_report(SparseAdditiveRegressor(0.01, n_basis=2).fit(X, y), X, y)
+    terms = len(payload(report)["terms"])
+    assert terms > 24
+    seen = visit(report)
+    assert seen.page.locator("#cards figure").count() == 24
+    seen.page.fill("#find-term", "number 7")
+    assert seen.page.locator("#cards figure").count() == 1
+    seen.page.click("#all-terms")
+    assert seen.page.locator("#cards figure").count() == terms
+    seen.page.fill("#find-value", "number 59")
+    assert seen.page.locator(".field:visible").count() == 1
+    seen.check()

@@ -1,0 +1,90 @@
+"""The arithmetic that goes into a page, against the models and against obviously right lines."""
+
+import numpy as np
+import pytest
+from scipy.interpolate import RegularGridInterpolator
+
+from pellucid.effects import Effect, Grid
+from pellucid.report.machine import LINKS, evaluate, find_link, linear_machine
+from pellucid.report.reading import read_model, thin
+from pellucid.report.response import Response
+from pellucid.report.table import read_columns
+from pellucid.report.tables import machine_of_tables
+
+
+def cells_of(columns):
+    rows = np.arange(len(columns[0].values))
+    return [list(row) for row in zip(*(column.cells(rows) for column in columns), strict=True)]
+
+
+@pytest.mark.parametrize("kind", ["additive", "additive classes", "isk"])
+def test_contributions_of_terms(models, kind):
+    model, X, _ = models(kind)
+    columns = read_columns(X)
+    reading = read_model(model, Response(model), columns, X)
+    contributions, eta = evaluate(reading.machine, cells_of(columns))
+    wanted = model.contributions(X)
+    wanted = wanted if wanted.ndim == 3 else wanted[:, :, None]
+    order = [model.term_names_.index(effect.name) for effect in reading.effects]
+    assert np.allclose(contributions, wanted[:, order], rtol=1e-10, atol=1e-12)
+    assert np.allclose(eta, wanted.sum(axis=1) + model.intercept_, rtol=1e-10, atol=1e-12)
+
+
+def test_a_linear_machine():
+    rng = np.random.default_rng(0)
+    X, coef, intercept = rng.normal(size=(5, 3)), rng.normal(size=(3, 2)), np.array([1.0, -1.0])
+    contributions, eta = evaluate(linear_machine(coef, intercept, X.mean(axis=0)), X.tolist())
+    assert np.allclose(eta, X @ coef + intercept)
+    assert np.allclose(contributions.mean(axis=0), 0.0)
+
+
+def test_tables_are_interpolated():
+    u, v = np.array([0.0, 1.0, 4.0]), np.array([-1.0, 2.0])
+    values = np.arange(6.0).reshape(3, 2) ** 2
+    effect = Effect((1, 0), "v × u", (Grid("u", u), Grid("v", v)), values, values)
+    machine = machine_of_tables(0.0, [effect])
+    rng = np.random.default_rng(0)
+    points = np.column_stack([rng.uniform(0, 4, 50), rng.uniform(-1, 2, 50)])
+    _, eta = evaluate(machine, points[:, ::-1].tolist())  # the term's first feature is column 1
+    assert np.allclose(eta[:, 0], RegularGridInterpolator((u, v), values)(points))
+    _, beyond = evaluate(machine, [[99.0, -99.0]])
+    assert beyond[0, 0] == values[0, 1]  # constant outside
+
+
+def test_levels_missing_values_and_levels_never_seen():
+    town = Grid("town", np.array(["a", "b", "(missing)"], dtype=object), levels=True, missing=True)
+    age = Grid("age", np.array([0.0, 1.0, np.nan]), missing=True)
+    effects = [
+        Effect((0,), "town", (town,), np.array([1.0, 2.0, 3.0]), np.ones(3)),
+        Effect((1,), "age", (age,), np.array([10.0, 20.0, 30.0]), np.ones(3)),
+    ]
+    machine = machine_of_tables(100.0, effects)
+    rows = [["a", 0.5], [None, 1.0], ["never seen", None]]
+    assert evaluate(machine, rows)[1][:, 0].tolist() == [116.0, 123.0, 130.0]
+    whole = machine_of_tables(0.0, [Effect((0,), "u", (Grid("u", np.arange(2.0)),), np.ones(2), np.ones(2))])
+    with pytest.raises(ValueError, match="missing"):
+        evaluate(whole, [[None]])
+
+
+def test_the_link_is_found_by_what_it_gives():
+    eta = np.random.default_rng(0).normal(size=(6, 3))
+    for name in ("softmax", "each"):
+        found = find_link(eta, LINKS[name](eta), ("softmax", "each"))
+        assert found is not None
+        assert found[0] == name
+    assert find_link(eta, eta + 1e-6, ("identity",)) is None
+    assert find_link(eta, np.exp(eta), ("identity", "log"))[0] == "log"
+
+
+def test_thinned_effects_keep_their_mass():
+    x = np.append(np.arange(100.0), np.nan)
+    density = np.arange(101.0) / np.arange(101.0).sum()
+    effect = Effect((0,), "x", (Grid("x", x, missing=True),), x**2, density, se=x)
+    small = thin(effect, 10)
+    assert len(small.grids[0]) == 11
+    assert small.density.sum() == pytest.approx(1.0)
+    assert small.density[-1] == density[-1]
+    kept = small.grids[0].points[:-1]
+    assert np.array_equal(small.values[:-1], kept**2)
+    assert kept[[0, -1]].tolist() == [0.0, 99.0]
+    assert thin(small, 10) is small

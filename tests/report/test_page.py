@@ -1,0 +1,68 @@
+"""The page as text: nothing gets out of the JSON, nothing else may run, nothing is fetched."""
+
+import base64
+import hashlib
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pellucid.report.page import Report, as_json, write_page
+
+TEXT = st.text(st.characters(exclude_categories=()))
+
+
+@given(
+    st.recursive(
+        TEXT | st.floats(allow_nan=False, allow_infinity=False),
+        lambda s: st.lists(s) | st.dictionaries(TEXT, s),
+    )
+)
+def test_json_comes_back_and_has_no_markup(thing):
+    text = as_json(thing)
+    assert json.loads(text) == thing
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert text.isascii()
+
+
+def test_not_a_number_is_refused():
+    with pytest.raises(ValueError, match="JSON"):
+        as_json([float("nan")])
+
+
+PAGE = write_page({"title": "<i>title</i> & \ud83d", "terms": ["</script>"]})
+
+
+def test_the_policy_names_the_script_and_the_style():
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', PAGE.html)[1]
+    assert policy.startswith("default-src 'none'")
+    for element, source in (("style", "style-src"), ("script", "script-src")):
+        (content,) = re.findall(rf"<{element}>(.*?)</{element}>", PAGE.html, re.S)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{source} 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+
+
+def test_one_file_and_no_addresses():
+    code = PAGE.html.replace("http://www.w3.org/2000/svg", "")  # a name, not an address
+    assert not re.search(r"https?://|//cdn|url\(|@import|src=|<link", code.replace("`url(#${hatch})`", ""))
+    assert "innerHTML" not in PAGE.html
+    assert PAGE.html.count("<script") == 2
+    assert "<title>&lt;i&gt;title&lt;/i&gt; &amp; ?</title>" in PAGE.html
+
+
+def test_saving(tmp_path):
+    path = PAGE.save(tmp_path / "report.html")
+    assert path.read_bytes().decode("utf-8") == PAGE.html
+    assert PAGE.save(str(path)) == path  # over an old one
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    with pytest.raises(FileNotFoundError):
+        PAGE.save(tmp_path / "nowhere" / "report.html")
+
+
+def test_in_a_notebook():
+    report = Report('a "title"', '<p class="x">')
+    assert 'srcdoc="&lt;p class=&quot;x&quot;&gt;"' in report._repr_html_()
+    assert "MB" in repr(report)
