@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from pellucid import (
+    AdditiveKernelClassifier,
+    AdditiveKernelRegressor,
     InterpretableKernelClassifier,
     InterpretableKernelRegressor,
     ISKRegressor,
@@ -35,6 +37,14 @@ def frame(n=120, names=("age", "dose", "town"), seed=0):
     y = np.sin(age / 10) + 0.5 * dose + (town == "Ulm") + 0.1 * rng.normal(size=n)
     X = pandas.DataFrame(dict(zip(names, (age, dose, town), strict=True)))
     return X, pandas.Series(y, name="strength")
+
+
+def with_gaps(X):
+    """The same data with missing numbers and levels."""
+    X = X.copy()
+    X.loc[::9, "age"] = np.nan
+    X.loc[::7, "town"] = None
+    return X
 
 
 def payload(report):
@@ -70,6 +80,8 @@ def fitted(kind):
             X,
             y,
         ),
+        "tables": (AdditiveKernelRegressor(), with_gaps(X), y),
+        "tables classes": (AdditiveKernelClassifier(), with_gaps(X), three),
         "kernel": (KernelRidge(), numbers, y),
     }
     model, X, y = models[kind]
@@ -85,5 +97,7 @@ KINDS = [
     "additive",
     "additive classes",
     "isk",
+    "tables",
+    "tables classes",
     "kernel",
 ]

@@ -6,6 +6,8 @@ Start with :class:`KernelRidge` or :class:`KernelRidgeClassifier`; kernels are i
 from pellucid import datasets, kernels, preprocessing
 from pellucid.export import load, save
 from pellucid.models import (
+    AdditiveKernelClassifier,
+    AdditiveKernelRegressor,
     ISKClassifier,
     ISKRegressor,
     InterpretableKernelClassifier,
@@ -35,6 +37,8 @@ from pellucid.report import build_report
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "AdditiveKernelClassifier",
+    "AdditiveKernelRegressor",
     "ISKClassifier",
     "ISKRegressor",
     "InterpretableKernelClassifier",

@@ -6,9 +6,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from pellucid import SparseAdditiveClassifier, SparseAdditiveRegressor
 
 ESTIMATORS = [
-    SparseAdditiveRegressor(),
+    SparseAdditiveRegressor(cv=3),
     SparseAdditiveRegressor(0.1, n_basis=4),
-    SparseAdditiveClassifier(),
+    SparseAdditiveClassifier(n_basis=3, alphas=[0.2, 0.05, 0.01], cv=3),
     SparseAdditiveClassifier(0.05, loss="squared_hinge", n_basis=3),
 ]
 

@@ -237,3 +237,37 @@ def test_names_of_many_features_are_thinned_and_shortened():
 def test_bad_coefficients(view, options, message):
     with pytest.raises(ValueError, match=message):
         plot_coefficients(view, **options)
+
+
+# ---------------------------------------------------------------- errors and units
+
+
+@pytest.mark.parametrize(
+    ("names", "places"),
+    [
+        (["X1100nm", "X1102.5nm", "X1098nm"], [1098, 1100, 1102.5]),
+        (["w_3", "w_1", "w_2"], [1, 2, 3]),
+        (["a1", "b2", "a3"], [0, 1, 2]),  # not all alike
+        (["v1", "v1.0", "v2"], [0, 1, 2]),  # the same number twice
+        (["wavelength 1", "wavelength 2", "wavelength 3"], [0, 1, 2]),  # more text than number
+    ],
+)
+def test_numbers_inside_names_are_positions(names, places):
+    ax = plot_coefficients([0.0, 1.0, -1.0], names, kind="profile", xlabel="wavelength ($nm$)")
+    assert np.array_equal(ax.lines[-1].get_xdata(), places)
+    assert ax.get_xlabel() == r"wavelength (\$nm\$)"
+
+
+def test_standard_errors_are_drawn_in_the_units_of_the_coefficients():
+    se = np.array([0.1, 0.2, 0.3])
+    ax = plot_coefficients(View(), se=se)  # v, w, u: 2, 3, 1 × 5
+    segments = ax.collections[0].get_segments()
+    assert np.allclose([np.ptp(s[:, 0]) / 2 for s in segments], 1.96 * np.array([0.2, 0.3, 0.5]))
+    ax = plot_coefficients([1.0, 2.0, 3.0], ["3", "1", "2"], kind="profile", se=se)
+    band = ax.collections[0].get_paths()[0].vertices
+    for x, centre, error in ((3, 1.0, 0.1), (1, 2.0, 0.2), (2, 3.0, 0.3)):
+        at = band[band[:, 0] == x, 1]
+        assert np.isclose(at.max(), centre + 1.96 * error)
+        assert np.isclose(at.min(), centre - 1.96 * error)
+    with pytest.raises(ValueError, match="one value per coefficient"):
+        plot_coefficients([1.0, 2.0], se=[0.1])

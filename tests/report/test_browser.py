@@ -11,8 +11,9 @@ import shutil
 import numpy as np
 import pytest
 from report_data import HOSTILE, KINDS, frame, payload
+from sklearn.ensemble import RandomForestRegressor
 
-from pellucid import SparseAdditiveRegressor, build_report
+from pellucid import AdditiveKernelRegressor, SparseAdditiveRegressor, build_report
 
 pandas = pytest.importorskip("pandas")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -63,10 +64,9 @@ class Visit:
     def type_in(self, values):
         for j, value in enumerate(values):
             field = self.page.locator(f"#value-{j}")
-            if isinstance(value, str):
-                field.select_option(value)
-            else:
-                field.fill(repr(float(value)))
+            levels = field.evaluate("node => node.tagName") == "SELECT"
+            text = "" if pandas.isna(value) else value if levels else repr(float(value))
+            field.select_option(text) if levels else field.fill(text)
 
     def check(self):
         """No error, no warning, and no request but the one for the file."""
@@ -98,22 +98,32 @@ def test_all_sections_and_a_row_typed_in(models, visit, kind):
     terms = len(payload(report)["terms"])
     assert seen.page.locator("#terms figure svg.chart").count() == terms
     assert all(seen.page.locator(f"#{name}").inner_text().strip() for name in SECTIONS)
-    if kind == "kernel":
-        assert seen.page.locator("#why form").count() == 0
-        assert "no values typed in" in seen.page.inner_text("#why")
-    else:
-        rng = np.random.default_rng(1)
-        for _ in range(3):
-            row = pandas.DataFrame({name: [rng.choice(X[name])] for name in X.columns})
-            for name in ("age", "dose"):
+    rng = np.random.default_rng(1)
+    for _ in range(4):
+        row = X.iloc[[rng.integers(len(X))]].copy()
+        for name in ("age", "dose"):
+            if not row[name].isna().any():
                 row[name] = rng.uniform(X[name].min() - 1, X[name].max() + 1)
-            seen.type_in(row.iloc[0])
-            told = np.asarray(expected(model, row), dtype=float)
-            assert np.abs(np.array(seen.answers()) - told).max() < 1e-9
+        seen.type_in(row.iloc[0])
+        told = np.asarray(expected(model, row), dtype=float)
+        assert np.abs(np.array(seen.answers()) - told).max() < 1e-9
     seen.check()
 
 
-@pytest.mark.filterwarnings("ignore::pellucid.exceptions.FidelityWarning")
+def test_a_model_that_the_page_cannot_compute(visit):
+    X, y = frame(60)
+    X = X[["age", "dose"]]
+    forest = RandomForestRegressor(5, random_state=0).fit(X, y)
+    seen = visit(build_report(forest, X, y, max_rows=5))
+    seen.draw_all()
+    assert seen.page.locator("#why form").count() == 0
+    assert "no values typed in" in seen.page.inner_text("#why")
+    seen.page.select_option("#row", "2")
+    row = payload(build_report(forest, X, y, max_rows=5))["rows"]["index"][2]
+    assert seen.answers() == pytest.approx(forest.predict(X.iloc[[row]]))
+    seen.check()
+
+
 def expected(model, row):
     if not hasattr(model, "classes_"):
         return model.predict(row)
@@ -237,6 +247,19 @@ def test_colours_print_and_alternatives(models, visit):
     assert dark.page.evaluate(labelled)
     light.check()
     dark.check()
+
+
+def test_a_date_is_typed_in(visit):
+    rng = np.random.default_rng(0)
+    days = rng.integers(0, 2000, 80)
+    X = pandas.DataFrame({"when": pandas.Timestamp("2015-01-01") + pandas.to_timedelta(days, "D")})
+    model = AdditiveKernelRegressor(interactions=0).fit(X, np.sin(days / 300))
+    seen = visit(build_report(model, X, np.sin(days / 300)))
+    assert "2015-" in seen.page.inner_text("#why .hint")
+    seen.page.fill("#value-0", "2018-03-05")
+    row = pandas.DataFrame({"when": pandas.to_datetime(["2018-03-05"])})
+    assert seen.answers()[0] == pytest.approx(model.predict(row)[0], abs=1e-9)
+    seen.check()
 
 
 def test_many_features(visit):

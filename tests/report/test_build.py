@@ -1,5 +1,7 @@
 """What a report says, read from the data inside the page."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -19,7 +21,7 @@ from pellucid import (
     SparseAdditiveRegressor,
     build_report,
 )
-from pellucid.effects import Effect, Grid
+from pellucid.effects import Effect, Grid, LeaveOneOut
 from pellucid.kernels import RBF
 from pellucid.report.captions import effect_caption
 from pellucid.report.facts import facts_of
@@ -45,12 +47,9 @@ def test_every_kind_of_model(models, kind):
     wanted = np.asarray(getattr(model, kind_of[page["task"]["kind"]])(X), dtype=float).reshape(len(X), -1)
     wanted = wanted[:, 1:] if page["task"]["kind"] == "probability" and wanted.shape[1] == 2 else wanted
     assert np.allclose(rows["answers"], wanted, rtol=1e-12)
-    if page["machine"] is None:
-        assert kind == "kernel"
-    else:
-        _, eta = evaluate(page["machine"], rows["cells"])  # after its way through JSON
-        assert np.abs(LINKS[page["machine"]["link"]](eta) - wanted).max() < 1e-9
-        assert page["check"] < 1e-10
+    _, eta = evaluate(page["machine"], rows["cells"])  # after its way through JSON
+    assert np.abs(LINKS[page["machine"]["link"]](eta) - wanted).max() < 1e-9
+    assert page["check"] < 1e-10
 
 
 def test_facts_about_the_fit(models):
@@ -137,6 +136,35 @@ def test_leave_one_out_is_shown_for_its_own_rows_only(models):
     assert elsewhere["score"]["loo"] == []
     assert elsewhere["rows"]["loo"] is None
     assert elsewhere["headline"][0][2] == "on the rows given, not on new ones"
+
+
+def test_leave_one_out_of_some_rows():
+    """A model of very many rows leaves out some of them, and says which."""
+    X, y = frame()
+    X = X[["age", "dose"]]
+    model = Ridge().fit(X, y)
+    model.loo_rows_ = some = np.array([3, 50, 119])
+    guess = np.array([1.0, 2.0, 3.0])
+    left = y.iloc[some] - guess
+    model.loo_ = LeaveOneOut(guess, left, np.full(3, 0.1), float(np.mean(left**2)))
+    page = payload(build_report(model, X, y))
+    assert facts(page["score"]["loo"])["rows left out"] == "3 of 120, one at a time"
+    assert page["charts"][0]["rows"] == some.tolist()
+    assert page["charts"][0]["y"] == pytest.approx(y.iloc[some], rel=1e-5)
+    assert page["rows"]["loo"][49:52] == [None, 2.0, None]
+    model.loo_rows_ = some - 1  # of other rows
+    assert payload(build_report(model, X, y))["score"]["loo"] == []
+
+
+def test_leave_one_out_of_classes(models):
+    model, X, y = models("tables classes")
+    page = payload(build_report(model, X, y))
+    told = facts(page["score"]["loo"])
+    assert told["leave-one-out accuracy"] == f"{100 * (1 - model.loo_.error_rate):.1f} %"
+    assert told["leave-one-out log-loss"] == f"{log_loss(y, model.loo_.predictions):.4g}"
+    counts = np.array(page["charts"][0]["counts"])
+    assert np.trace(counts) == round(120 * (1 - model.loo_.error_rate))
+    assert "fitted without it" in page["charts"][0]["caption"]
 
 
 def test_exposure_enters_the_scores_and_not_the_calculator():
@@ -226,7 +254,9 @@ def test_other_peoples_models():
     pipe = make_pipeline(StandardScaler(), Ridge()).fit(numbers, y)
     forest = RandomForestRegressor(5, random_state=0).fit(numbers, y)
     for model in (pipe, forest):
-        assert payload(build_report(model, numbers, y))["reading"] == "averages"
+        page = payload(build_report(model, numbers, y))
+        assert page["reading"] == "averages"
+        assert page["machine"] is None
 
 
 def test_a_search_is_shown_as_its_best_model(models):
@@ -344,6 +374,24 @@ def test_size_for_ten_features():
 def test_bad_input(model, X, y, message):
     with pytest.raises(ValueError, match=message):
         build_report(model, X, y)
+
+
+def test_the_core_is_enough():
+    """Neither matplotlib nor pandas is needed."""
+    code = (
+        "import sys\n"
+        "class Gone:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] in ('matplotlib', 'pandas', 'polars', 'pyarrow'):\n"
+        "            raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Gone())\n"
+        "import numpy as np\n"
+        "from pellucid import InterpretableKernelRegressor, build_report\n"
+        "X = np.random.default_rng(0).normal(size=(30, 2)); y = X[:, 0]\n"
+        "print(build_report(InterpretableKernelRegressor(alpha=1.0).fit(X, y), X, y))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Report('InterpretableKernelRegressor for the target'" in out.stdout
 
 
 # ---------------------------------------------------------------- captions

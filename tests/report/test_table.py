@@ -29,6 +29,14 @@ def test_kinds_of_columns():
     assert f.cells(np.array([1])) == [None]
 
 
+def test_dates_are_days():
+    days = pandas.DataFrame({"when": pandas.to_datetime(["1970-01-02 00:00", None, "1969-12-31 12:00"])})
+    for table in (days, polars.from_pandas(days)):
+        (column,) = read_columns(table)
+        assert column.dates
+        assert column.cells(np.arange(3)) == [1.0, None, -0.5]
+
+
 def test_arrays_matrices_and_what_is_no_table():
     assert [c.name for c in read_columns(np.zeros((2, 3)))] == ["x0", "x1", "x2"]
     assert [c.name for c in read_columns(np.zeros((2, 2)), ["u", "v"])] == ["u", "v"]

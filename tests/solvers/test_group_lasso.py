@@ -1,5 +1,7 @@
 """The group lasso on Gram matrices: optimality conditions, an independent solver, and awkward matrices."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ SIZES = (3, 1, 4, 2, 5)
 
 def slices(sizes):
     edges = np.cumsum([0, *sizes])
-    return [slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def problem(seed=0, sizes=SIZES, n=60, correlated=0.0):

@@ -48,11 +48,8 @@ class _FourierBase(TransformerMixin, BaseEstimator):
 
     def _check(self) -> None:
         n = self.n_components
-        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 2 or n % 2:
-            raise ValueError(
-                f"n_components must be an even number of at least 2, as features come in pairs of a cosine and a "
-                f"sine; got {n!r}."
-            )
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+            raise ValueError(f"n_components must be a whole number of at least 1, got {n!r}.")
         if not isinstance(self.sigma, int | float | np.number) or not 0 < self.sigma < np.inf:
             raise ValueError(f"sigma must be a positive number, got {self.sigma!r}.")
         if self.dtype not in ("float32", "float64"):
@@ -106,7 +103,7 @@ class PairwiseFourierFeatures(_FourierBase):
     Parameters
     ----------
     n_components : int, default=20
-        Number d of features per pair, even. The error of the estimate falls like :math:`1/\sqrt d`.
+        Number d of features per pair; an odd one is raised by one, as they come as cosine and sine. The error of the estimate falls like :math:`1/\sqrt d`.
     kernel : str or Kernel, default="rbf"
         "rbf", "matern", "laplacian", "rational_quadratic", or a kernel that has a spectral sampler.
     sigma : float, default=1.0
@@ -118,7 +115,7 @@ class PairwiseFourierFeatures(_FourierBase):
 
     Attributes
     ----------
-    frequencies_ : ndarray of shape (n_components / 2, 2)
+    frequencies_ : ndarray of shape (d / 2, 2)
         The frequencies.
     pairs_ : list of tuples
         The pairs of columns, in the order of the features.
@@ -178,7 +175,7 @@ class PairwiseFourierFeatures(_FourierBase):
         """
         self._check()
         X = self._rows(X, reset=True, least=2)
-        self.frequencies_ = self._frequencies(self.n_components // 2, 2)
+        self.frequencies_ = self._frequencies((self.n_components + 1) // 2, 2)
         self._map = PairMap(self.frequencies_, X.shape[1], np.dtype(self.dtype).type)
         self.pairs_ = self._map.pairs
         self.n_features_out_ = self._map.F
@@ -214,13 +211,13 @@ class RandomFourierFeatures(_FourierBase):
     Parameters
     ----------
     n_components : int, default=100
-        Number d of features, even.
+        Number d of features; an odd one is raised by one.
     kernel, sigma, dtype, random_state
         As in :class:`PairwiseFourierFeatures`.
 
     Attributes
     ----------
-    frequencies_ : ndarray of shape (n_components / 2, n_features)
+    frequencies_ : ndarray of shape (d / 2, n_features)
         The frequencies.
     n_features_out_ : int
         Number of features d.
@@ -266,8 +263,8 @@ class RandomFourierFeatures(_FourierBase):
         """
         self._check()
         X = self._rows(X, reset=True)
-        self.frequencies_ = self._frequencies(self.n_components // 2, X.shape[1])
-        self.n_features_out_ = self.n_components
+        self.frequencies_ = self._frequencies((self.n_components + 1) // 2, X.shape[1])
+        self.n_features_out_ = 2 * len(self.frequencies_)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -279,15 +276,16 @@ class RandomFourierFeatures(_FourierBase):
 
         Returns
         -------
-        Z : ndarray of shape (n, n_components)
+        Z : ndarray of shape (n, d)
             cos ω₁, sin ω₁, cos ω₂ and so on.
         """
         check_is_fitted(self)
         X = self._rows(X, reset=False)
-        self._require(len(X), self.n_components)
-        out = np.empty((len(X), self.n_components), dtype=self.dtype)
-        scale = out.dtype.type(np.sqrt(2.0 / self.n_components))
-        for rows in row_blocks(len(X), self.n_components * 8.0, _BLOCK):
+        d = self.n_features_out_
+        self._require(len(X), d)
+        out = np.empty((len(X), d), dtype=self.dtype)
+        scale = out.dtype.type(np.sqrt(2.0 / d))
+        for rows in row_blocks(len(X), d * 8.0, _BLOCK):
             phase = (X[rows].astype(float) @ self.frequencies_.T).astype(out.dtype)
             fast.sincos(phase, out[rows].view(np.result_type(out.dtype, np.complex64)))
             out[rows] *= scale

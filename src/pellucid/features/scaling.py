@@ -41,6 +41,7 @@ class Column:
 
     knots: np.ndarray
     values: np.ndarray
+    spread: float = 1.0  # standard deviation of the scaled values, 0 for a constant column
     levels: dict[Any, float] | None = None
     unknown: float = 0.0  # position of a level that was not seen
 
@@ -56,6 +57,12 @@ class Scaler:
     """The columns of a table, fitted."""
 
     columns: tuple[Column, ...]
+
+    @property
+    def unit(self) -> float:
+        """Root mean square of the spreads of the columns that are not constant; 1 if all are."""
+        spreads = [column.spread for column in self.columns if column.spread > 0]
+        return float(np.sqrt(np.mean(np.square(spreads)))) if spreads else 1.0
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Return scaled rows, float64."""
@@ -97,8 +104,7 @@ def fit_scaler(
             assert targets is not None
             levels, unknown = order_levels(X[:, j], targets, weight)
             positions = np.array([levels[level] for level in X[:, j]])
-            knots, values = _fit_column(positions, scaling, weight)
-            columns.append(Column(knots, values, levels, unknown))
+            columns.append(Column(*_fit_column(positions, scaling, weight), levels, unknown))
         else:
             columns.append(Column(*_fit_column(X[:, j].astype(float), scaling, weight)))
     return Scaler(tuple(columns))
@@ -132,16 +138,17 @@ def order_levels(
     return {names[k]: float(place[k]) for k in np.argsort(place)}, float(count @ place / count.sum())
 
 
-def _fit_column(x: np.ndarray, scaling: str, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Knots and scaled values of a column of numbers."""
+def _fit_column(x: np.ndarray, scaling: str, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Knots, scaled values and spread of a column of numbers."""
     if scaling in ("standard", "minmax"):
         knots = np.array([x.min(), x.max()])
         if knots[0] == knots[1]:
-            return knots[:1], np.zeros(1)
+            return knots[:1], np.zeros(1), 0.0
+        spread = float(column_scale(x[:, None], weight)[0])
         if scaling == "minmax":
-            return knots, np.array([0.0, 1.0])
+            return knots, np.array([0.0, 1.0]), spread / (knots[1] - knots[0])
         mean = x[0] + weight @ (x - x[0]) / weight.sum()
-        return knots, (knots - mean) / column_scale(x[:, None], weight)[0]
+        return knots, (knots - mean) / spread, 1.0
     order = np.argsort(x, kind="stable")
     ordered = x[order]
     first = np.flatnonzero(np.concatenate([[True], ordered[1:] > ordered[:-1]]))
@@ -149,7 +156,7 @@ def _fit_column(x: np.ndarray, scaling: str, weight: np.ndarray) -> tuple[np.nda
     mass = np.add.reduceat(weight[order], first)
     share = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
     if len(distinct) == 1:
-        return distinct, np.zeros(1)
+        return distinct, np.zeros(1), 0.0
     warped = share
     if scaling == "robust":
         low, high = np.interp([_TAIL, 1.0 - _TAIL], share, distinct)
@@ -159,7 +166,7 @@ def _fit_column(x: np.ndarray, scaling: str, weight: np.ndarray) -> tuple[np.nda
     mean = mass @ warped / mass.sum()
     spread = np.sqrt(mass @ (warped - mean) ** 2 / mass.sum())
     kept = _thin(share)
-    return distinct[kept], (warped[kept] - mean) / spread
+    return distinct[kept], (warped[kept] - mean) / spread, 1.0
 
 
 def _thin(share: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from pellucid.features.term_basis import Axes, Term
 _PER_FEATURE = 6
 _BINS = 16
 _BLOCK = 4096
+_EXACT = 300_000  # entries up to which sums are float64
 
 
 class _Rows(Protocol):
@@ -38,7 +39,7 @@ def rank_features(problem: _Rows, axes: Axes, features: Sequence[int], most: int
     for k, j in enumerate(features):
         Z = axes.main[j].at(axes.fine[j].locate(problem.X[:, j]))[:, :_PER_FEATURE]
         gain[k] = np.sum((Z.T @ (w * r)) ** 2 / np.maximum((Z * Z).T @ w, 1e-300))
-    best = np.sort(np.argsort(-gain, kind="stable")[:most])
+    best = np.sort(_best(gain, most))
     return [features[k] for k in best]
 
 
@@ -59,23 +60,31 @@ def rank_pairs(
     place = {j: k for k, j in enumerate(features)}
     bins = [_bins(axes, j) for j in features]
     k = len(features)
-    slope = np.zeros((k * _BINS, k * _BINS), dtype=np.float32)
+    dtype = np.float64 if len(problem) * k <= _EXACT else np.float32
+    slope = np.zeros((k * _BINS, k * _BINS), dtype=dtype)
     curvature = np.zeros_like(slope)
     for start in range(0, len(problem), _BLOCK):
         rows = slice(start, start + _BLOCK)
         m = len(w[rows])
-        O = np.zeros((m, k, _BINS), dtype=np.float32)
+        O = np.zeros((m, k, _BINS), dtype=dtype)
         for f, j in enumerate(features):
             i, _ = axes.coarse[j].locate(problem.X[rows, j])
             O[np.arange(m), f, bins[f][i]] = 1.0
         O = O.reshape(m, -1)
-        slope += (O * (w[rows] * r[rows]).astype(np.float32)[:, None]).T @ O
-        curvature += (O * w[rows].astype(np.float32)[:, None]).T @ O
+        slope += (O * (w[rows] * r[rows]).astype(dtype)[:, None]).T @ O
+        curvature += (O * w[rows].astype(dtype)[:, None]).T @ O
     S, C = (A.reshape(k, _BINS, k, _BINS) for A in (slope, curvature))
     gain = np.empty(len(pairs))
     for t, (p, q) in enumerate(pairs):
         gain[t] = _excess(S[place[p], :, place[q]], C[place[p], :, place[q]], scale)
-    return [pairs[i] for i in np.argsort(-gain, kind="stable")[:most]]
+    return [pairs[i] for i in _best(gain, most)]
+
+
+def _best(gain: np.ndarray, most: int) -> np.ndarray:
+    """Positions of the largest gains; what differs by rounding only is a tie, and ties go by position."""
+    size = np.max(np.abs(gain), initial=0.0)
+    level = np.round(gain / size, 6) if size > 0 else gain
+    return np.argsort(-level, kind="stable")[:most]
 
 
 def _bins(axes: Axes, j: int) -> np.ndarray:

@@ -103,7 +103,7 @@ def _raw_columns(X: Any) -> list[tuple[np.ndarray, bool]]:
     """Columns as float64 or objects, each with whether it came as dates."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        return [_from_series(frame[name], name) for name in frame.columns]
+        return [_from_series(column, column.name) for column in frame.iter_columns()]
     if X.dtype.kind in "biuf":
         return [(column, False) for column in np.asarray(X, dtype=np.float64).T]
     return [(_from_objects(column, j), False) for j, column in enumerate(np.asarray(X, dtype=object).T)]

@@ -1,5 +1,6 @@
 """The estimators: validate, state the problem, solve, store."""
 
+from pellucid.models.additive import AdditiveKernelClassifier, AdditiveKernelRegressor
 from pellucid.models.classifier import KernelRidgeClassifier
 from pellucid.models.fisher import KernelFisherDiscriminant
 from pellucid.models.glm import KernelClassifier, KernelGLMRegressor
@@ -7,10 +8,13 @@ from pellucid.models.interpretable import InterpretableKernelClassifier, Interpr
 from pellucid.models.isk import ISKClassifier, ISKRegressor
 from pellucid.models.ridge import KernelRidge
 from pellucid.models.search import LooSearch
-from pellucid.models.sparse_additive import SparseAdditiveClassifier, SparseAdditiveRegressor
+from pellucid.models.sparse_additive import SparseAdditiveRegressor
+from pellucid.models.sparse_additive_classifier import SparseAdditiveClassifier
 from pellucid.models.stability import stability
 
 __all__ = [
+    "AdditiveKernelClassifier",
+    "AdditiveKernelRegressor",
     "ISKClassifier",
     "ISKRegressor",
     "InterpretableKernelClassifier",

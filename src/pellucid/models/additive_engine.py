@@ -11,7 +11,7 @@ moments in one pass over the rows, and lets the variances of all groups of colum
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -28,8 +28,8 @@ _KNOTS, _PAIR_KNOTS = 256, 96
 _MAIN_COLUMNS, _AXIS_COLUMNS = 32, 64
 _MAX_FEATURES = 300  # main effects that get columns
 _MAX_PAIRS = 150
-_PRUNE = 1.0
-_MOST_SPREAD = 10.0  # of a group, in units of the linear predictor
+_PRUNE_FIRST, _PRUNE = 0.0, 0.5
+_USUAL_SPREAD = 5.0  # prior mean of a group's standard deviation, in units of the predictor of counts and classes
 _LENGTH_SCALE = 1.0  # of an axis whose bulk runs from 0 to 1; groups adapt it
 
 
@@ -74,6 +74,10 @@ class Problem:
         z = eta - self.offset - self.loss.gradient(self.y, eta) / curvature
         return self.weight * curvature, z
 
+    def in_units(self, unit: float) -> Problem:
+        """The problem with targets multiplied."""
+        return replace(self, y=self.y * unit, offset=self.offset * unit)
+
     def value(self, eta: np.ndarray) -> float:
         """Sum of the losses."""
         return float(self.weight @ self.loss.value(self.y, eta))
@@ -95,6 +99,25 @@ class State:
     def term_edf(self) -> np.ndarray:
         """Effective degrees of freedom of each term."""
         return np.bincount(self.basis.owner, self.fit.edf, len(self.basis.terms))
+
+
+    def in_units(self, unit: float) -> State:
+        """The same fit of targets that were multiplied."""
+        fit = replace(
+            self.fit,
+            beta=self.fit.beta * unit,
+            scale=self.fit.scale * unit**2,
+            rss=self.fit.rss * unit**2,
+        )
+        moments = replace(
+            self.moments,
+            c=self.moments.c * unit,
+            square=self.moments.square * unit**2,
+            target_mean=self.moments.target_mean * unit,
+        )
+        return replace(
+            self, fit=fit, moments=moments, intercept=self.intercept * unit, eta=self.eta * unit
+        )
 
 
 def build_axes(X: np.ndarray, weight: np.ndarray, n_levels: Sequence[int | None]) -> Axes:
@@ -133,21 +156,23 @@ def fit_additive(
     if len(problem) > SAMPLE:
         small = problem.part(np.linspace(0, len(problem) - 1, SAMPLE).astype(np.intp))
     features = rank_features(small, axes, features, _MAX_FEATURES)
-    columns = int(np.clip(2400 // max(len(features), 1), 8, _MAIN_COLUMNS))
+    columns = int(np.clip(1200 // max(len(features), 1), 8, _MAIN_COLUMNS))
     mains = main_picks(axes, features, columns)
     candidates = _candidates(features, pairs, alone)
     if most_pairs == 0 or not candidates:
-        return run_stage(problem, _basis(axes, mains, {}), None, n_newton=8, n_iter=15, prune=None)
+        return run_stage(problem, _basis(axes, mains, {}), None, n_newton=8, n_iter=15, prune=None, final=True)
     state = None
-    budget = int(np.clip(20.0 * np.sqrt(problem.weight.sum()), 600, 4000))
     if len(candidates) > _MAX_PAIRS:
         state = run_stage(small, _basis(axes, mains, {}), None, n_newton=3, n_iter=6, prune=None)
         candidates = rank_pairs(small, axes, state.eta, candidates, _MAX_PAIRS)
+    budget = _budget(small, state, len(problem) / len(small))
     first = pair_picks(axes, candidates, max(budget * 6 // 10, 8 * len(candidates)))
-    state = run_stage(small, _basis(axes, mains, first), state, n_newton=6, n_iter=8, prune=_PRUNE)
+    state = run_stage(small, _basis(axes, mains, first), state, n_newton=6, n_iter=8, prune=_PRUNE_FIRST)
     chosen = _strongest(state, most_pairs)
+    budget = _budget(small, state, len(problem) / len(small))
     second = pair_picks(axes, chosen, budget, state.variance, floor=_floor(problem, state))
-    return run_stage(problem, _basis(axes, mains, second), state, n_newton=3, n_iter=8, prune=_PRUNE)
+    last = _basis(axes, mains, second)
+    return run_stage(problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, final=True)
 
 
 def _candidates(features: Sequence[int], pairs: Sequence[Term] | None, alone: Sequence[int]) -> list[Term]:
@@ -177,6 +202,18 @@ def _power(state: State, t: int) -> float:
     return float(state.fit.beta[s] @ state.moments.G[s, s] @ state.fit.beta[s])
 
 
+def _budget(problem: Problem, state: State | None, times: float) -> int:
+    """Columns of pairs that the data can pay for, from the information in the rows.
+
+    A row of squared loss counts fully, one of a class by how open it is: 4p(1 - p).
+    """
+    information = times * float(problem.weight.sum())
+    if state is not None and problem.scale is not None:
+        w, _ = problem.working(state.eta)
+        information = min(information, 4.0 * times * float(w.sum()))
+    return int(np.clip(20.0 * np.sqrt(information), 600, 4000))
+
+
 def _floor(problem: Problem, state: State) -> float:
     """Prior variance below which a column could not move by more than a hundredth of its noise."""
     return 1e-2 / float(problem.weight.sum())
@@ -190,6 +227,7 @@ def run_stage(
     n_newton: int,
     n_iter: int,
     prune: float | None,
+    final: bool = False,
 ) -> State:
     """Fit one basis: Newton steps around the loss, variances chosen on the moments of each.
 
@@ -212,7 +250,7 @@ def run_stage(
         ridge = 1.0 / variance  # in units of the scale; infinite for groups that were dropped
     if problem.scale is None:
         ridge *= _first_scale(problem, eta) if before is None else before.fit.scale
-    penalty, state, dtype = 0.0, None, problem.dtype
+    beta, state, dtype = None, None, problem.dtype
     steps = 1 if problem.quadratic else n_newton
     for step in range(steps):
         w, z = problem.working(eta)
@@ -225,23 +263,21 @@ def run_stage(
         }
         moments = weighted_moments(_design(problem, basis, dtype), w, z, basis.size, dtype)
         try:
-            fit = fit_components(moments, basis.group, np.maximum(ridge, _least(problem, basis, moments)), **how)
+            fit = fit_components(moments, basis.group, ridge, spread=_spread(problem, basis, moments), **how)
         except FloatingPointError:  # so little noise that rounding to float32 is more
             moments = weighted_moments(_design(problem, basis, np.float64), w, z, basis.size)
-            fit = fit_components(moments, basis.group, np.maximum(ridge, _least(problem, basis, moments)), **how)
+            fit = fit_components(moments, basis.group, ridge, spread=_spread(problem, basis, moments), **how)
         intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
         new = predictor(problem, basis, fit.beta, intercept)
-        kept = fit.beta != 0
-        new_penalty = 0.5 * float(np.sum(fit.ridge[basis.group[kept]] * fit.beta[kept] ** 2))
-        t = 1.0 if problem.quadratic else _halve(problem, eta, new, penalty, new_penalty)
+        t = 1.0 if problem.quadratic else _halve(problem, basis, fit, eta, new, beta)
         if t == 1.0 or last:  # ridges of a step that went too far are not to be trusted
             ridge = fit.ridge
         change = float(np.max(np.abs(new - eta), initial=0.0))
         eta = eta + t * (new - eta)
-        penalty = (1 - t) * penalty + t * new_penalty
+        beta = fit.beta if beta is None else beta + t * (fit.beta - beta)
         state = State(basis, fit, moments, intercept, eta, t == 1.0 and change < 0.1)
     assert state is not None
-    if not problem.quadratic:
+    if final and not problem.quadratic:
         polish(problem, state)
     with np.errstate(divide="ignore"):
         found = state.fit.scale / state.fit.ridge
@@ -258,12 +294,12 @@ def _first_scale(problem: Problem, eta: np.ndarray) -> float:
     return max(0.1 * float(w @ (z - mean) ** 2) / float(problem.weight.sum()), 1e-300)
 
 
-def _least(problem: Problem, basis: TermBasis, moments: Moments) -> np.ndarray:
-    """Least ridges: where the scale of the predictor is fixed, no group may move it by more than ten units."""
+def _spread(problem: Problem, basis: TermBasis, moments: Moments) -> np.ndarray | None:
+    """Variance of each group's contribution per unit of its prior variance, where the scale is fixed."""
     if problem.scale is None:
-        return np.zeros(len(basis.keys))
-    spread = np.maximum(np.diag(moments.G), 0.0) / moments.total
-    return np.bincount(basis.group, spread, len(basis.keys)) / _MOST_SPREAD**2
+        return None
+    variance = np.maximum(np.diag(moments.G), 0.0) / moments.total
+    return np.bincount(basis.group, variance, len(basis.keys)) / _USUAL_SPREAD**2
 
 
 def _design(problem: Problem, basis: TermBasis, dtype: type) -> Design:
@@ -281,20 +317,39 @@ def predictor(problem: Problem, basis: TermBasis, beta: np.ndarray, intercept: f
     return out
 
 
-def _halve(problem: Problem, eta: np.ndarray, new: np.ndarray, before: float, after: float) -> float:
-    """Largest of 1, ½, ¼, ... at which the penalised loss does not rise; penalties between are bounded by a chord."""
-    start = problem.value(eta) + before
+def _halve(
+    problem: Problem,
+    basis: TermBasis,
+    fit: Components,
+    eta: np.ndarray,
+    new: np.ndarray,
+    beta: np.ndarray | None,
+) -> float:
+    """Largest of 1, ½, ¼, ... at which the penalised loss, with the ridges of the new fit, does not rise.
+
+    In a basis of its own (``beta`` is None) the new fit has to be better than no fit at all.
+    """
+    ridge = np.where(np.isfinite(fit.ridge), fit.ridge, 0.0)[basis.group]
+    if beta is None:
+        null = problem.offset + float(
+            np.ravel(problem.loss.best_constant(problem.y, problem.weight, problem.offset))[0]
+        )
+        start, beta = max(problem.value(null), problem.value(eta)), np.zeros(basis.size)
+    else:
+        start = problem.value(eta) + 0.5 * float(ridge @ beta**2)
     t = 1.0
     while t > 1e-3:
-        at = problem.value(eta + t * (new - eta)) + (1 - t) * before + t * after
+        at = problem.value(eta + t * (new - eta)) + 0.5 * float(ridge @ (beta + t * (fit.beta - beta)) ** 2)
         if np.isfinite(at) and at <= start + 1e-9 * abs(start):
             return t
         t /= 2
     return t
 
 
-def polish(problem: Problem, state: State, n_steps: int = 8, tol: float = 1e-7) -> None:
+def polish(problem: Problem, state: State) -> None:
     """Go to the minimum of the penalised loss for the ridges found, with the last second derivative throughout."""
+    exact = problem.dtype is np.float64
+    n_steps, tol = (50, 1e-13) if exact else (8, 1e-7)
     basis, fit = state.basis, state.fit
     ridge = np.where(np.isfinite(fit.ridge), fit.ridge, 0.0)[basis.group]
     beta, intercept = fit.beta.copy(), state.intercept

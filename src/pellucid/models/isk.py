@@ -40,8 +40,8 @@ class ISKRegressor(RegressorMixin, ISKBase):
     sigma : float or "cv", default="cv"
         Length-scale of the kernel, in units of scaled features. Larger is smoother.
     n_components : int, default=20
-        Number d of Fourier features per pair, even. More follow the kernel more closely; time grows with the
-        square.
+        Number d of Fourier features per pair; an odd one is raised by one, as they come as cosine and sine. More
+        follow the kernel more closely; time grows with the square.
     alpha : float or "cv", default="cv"
         Ridge strength of phase 1; larger is smoother. The published λ is ``alpha / n_rows``.
     sparse_alpha : float or "cv", default="cv"
@@ -201,7 +201,7 @@ class ISKClassifier(ClassifierMixin, ISKBase):
     sigma : float or "cv", default="cv"
         Length-scale of the kernel, in units of scaled features. Larger is smoother.
     n_components : int, default=20
-        Number d of Fourier features per pair, even.
+        Number d of Fourier features per pair.
     loss : {"logistic", "squared_hinge", "hinge"}, default="logistic"
         The published method has the hinge loss. The logistic loss is the default as it is smooth, which makes
         it the fastest to fit, and gives probabilities; error rates hardly differ.

@@ -46,12 +46,7 @@ class ISKBase(BaseEstimator):
 
     # ----------------------------------------------------------------- entry
     def _check_parameters(self) -> None:
-        check_count(self.n_components, "n_components", 2)
-        if self.n_components % 2:
-            raise ValueError(
-                f"n_components must be even, as features come in pairs of a cosine and a sine; got "
-                f"{self.n_components}."
-            )
+        check_count(self.n_components, "n_components", 1)
         check_count(self.max_iter, "max_iter", 1)
         if self.scaling not in SCALINGS:
             raise ValueError(f"scaling must be one of {', '.join(SCALINGS)}; got {self.scaling!r}.")
@@ -77,7 +72,7 @@ class ISKBase(BaseEstimator):
                 raise ValueError(f"ISK works on pairs of features: got {rows.shape[1]} feature(s), needs 2.")
             return rows
         return validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_features=2, ensure_min_samples=1
+            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_features=2 if reset else 1
         )
 
     def _folds(self, y: np.ndarray, kept: np.ndarray) -> np.ndarray | None:
@@ -121,7 +116,7 @@ class ISKBase(BaseEstimator):
         rows = Rows(X, self._scaler, weight, fold_of)
         kernel = resolve_kernel(self.kernel)
         rng = check_random_state(self.random_state)
-        omega = kernel.sample_frequencies(self.n_components // 2, 2, rng)
+        omega = kernel.sample_frequencies((self.n_components + 1) // 2, 2, rng)
         shift = weight @ signed / weight.sum()
         setup = Setup(rows, signed - shift, omega)
         check_memory(setup, rows.n_folds)

@@ -230,7 +230,7 @@ def choose(
         return score
 
     if sigma == "cv":
-        unit = spread(setup.rows)
+        unit = setup.rows.scaler.unit
         walk(lambda k: at_sigma(unit * _SIGMAS[k]), int(np.flatnonzero(_SIGMAS == 1.0)[0]), len(_SIGMAS))
     elif setup.rows.fold is None:
         trial = prepare(setup, float(sigma))
@@ -238,12 +238,6 @@ def choose(
     else:
         at_sigma(float(sigma))
     return found["trial"], found["alpha"], found["without"], trials
-
-
-def spread(rows: Rows) -> float:
-    """Root mean square of the standard deviations of scaled columns, over some rows; 1 if all are constant."""
-    some = rows.scaled(np.unique(np.linspace(0, len(rows) - 1, min(4096, len(rows))).astype(int)))
-    return float(np.sqrt(np.mean(np.var(some, axis=0)))) or 1.0
 
 
 # --------------------------------------------------------------------- fitting
@@ -278,6 +272,8 @@ def _exact_loss(
     back = None
     if isinstance(ridge, DualRidge):
         values, vectors = positive_spectrum(ridge.K.copy())
+        kept = values > 1e-13 * np.max(values, initial=0.0)
+        values, vectors = values[kept], vectors[:, kept]
         Z = vectors * np.sqrt(values)
         back = vectors / np.sqrt(values)
     else:

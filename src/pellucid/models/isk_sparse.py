@@ -7,7 +7,7 @@ are made with the weights that phase 1 found without f, for all rows, and standa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,14 @@ from pellucid.features.pairs import PairMap
 from pellucid.losses import Hinge, Loss, Squared
 from pellucid.models.isk_dense import Dense
 from pellucid.models.isk_rows import Rows
-from pellucid.solvers.elastic_net import SparseProblem, elastic_net_path, quadratic_path
+from pellucid.solvers.elastic_net import SparseFit, SparseProblem, elastic_net_path, quadratic_path
 from pellucid.solvers.fold_ridge import Sums
 from pellucid.solvers.smooth_hinge import _SmoothHinge
 
-_RATIOS = (0.5, 0.9, 1.0)
-_SMOOTH = 0.02  # width of the parabola that rounds the kink of the hinge loss off
+_SMOOTH = 0.02  # width of the parabola that rounds the kink of the hinge loss off,
+_SMOOTH_TRIAL = 0.2  # and its width along the path
 _TRIAL = 1e-5  # gain at which fits that only serve to choose stop
+_BEYOND = 2  # steps by which a path goes on beyond its minimum
 _EXACT = 2e6  # components up to which float64 is used for losses other than the squared one
 
 
@@ -58,8 +59,8 @@ class Task:
 
 def fit_sparse(task: Task, sparse_alpha: Any, l1_ratio: Any) -> Sparse:
     """Choose what is to be chosen, and fit all rows."""
-    ratios = _RATIOS if isinstance(l1_ratio, str) else (float(l1_ratio),)
     data = _SquaredData(task) if isinstance(task.loss, Squared) else _GeneralData(task)
+    ratios = data.ratios if isinstance(l1_ratio, str) else (float(l1_ratio),)
     chosen = sparse_alpha == "cv"
     grids = {}
     for ratio in ratios:
@@ -68,11 +69,16 @@ def fit_sparse(task: Task, sparse_alpha: Any, l1_ratio: Any) -> Sparse:
         count, depth = data.grid
         grids[ratio] = np.geomspace(top, depth * top, count) if chosen else np.array([float(sparse_alpha)])
     scores = data.held_out(grids) if task.rows.n_folds and (chosen or len(ratios) > 1) else {}
-    best = min(scores, key=lambda r: float(scores[r].min())) if scores else ratios[0]
-    place = int(np.argmin(scores[best])) if scores else 0
-    betas, intercepts = data.path(grids[best], best)
-    path = SparsePath(grids[best], np.abs(betas).max(axis=2), (), place, scores.get(best))
-    return Sparse(betas[place], intercepts[place], data.mean, data.sd, float(grids[best][place]), best, path)
+    best = min(scores, key=lambda r: float(np.nanmin(scores[r]))) if scores else ratios[0]
+    error = scores.get(best)
+    place = 0 if error is None else int(np.nanargmin(error))
+    # terms are counted as far as the search went
+    grid = grids[best] if error is None else grids[best][np.isfinite(error)]
+    betas, intercepts = data.path(grid, best)
+    error = None if error is None else error[: len(grid)]
+    path = SparsePath(grid, np.abs(betas).max(axis=2), (), place, error)
+    beta, intercept = data.finish(betas[place], intercepts[place], float(grid[place]), best)
+    return Sparse(beta, intercept, data.mean, data.sd, float(grid[place]), best, path)
 
 
 def standardise(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
@@ -85,6 +91,7 @@ def standardise(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
 class _SquaredData:
     """Regression: sums over components are all that is needed, so rows are seen once, block by block."""
 
+    ratios = (0.5, 0.9, 1.0)
     grid = (30, 1e-4)  # strengths, and the smallest of them relative to the largest
 
     def __init__(self, task: Task) -> None:
@@ -101,7 +108,7 @@ class _SquaredData:
             for g, W in enumerate(dense.without):
                 side = self.test if g == f else self.train
                 side[g].add(pairs.components(factors, W[:, 0]), y[index], s)
-        mean, self.Q, self.q, sd = _moments(self.total)
+        mean, self.Q, self.q, self.square, sd = _moments(self.total)
         self.mean, self.sd = mean[:, None], sd[:, None]
 
     def largest(self, ratio: float) -> float:
@@ -110,35 +117,42 @@ class _SquaredData:
     def held_out(self, grids: dict[float, np.ndarray]) -> dict[float, np.ndarray]:
         errors = {ratio: np.zeros(len(grid)) for ratio, grid in grids.items()}
         for train, test in zip(self.train, self.test, strict=True):
-            _, Q, q, sd = _moments(train)
+            _, Q, q, square, sd = _moments(train)
             for ratio, grid in grids.items():
-                for j, beta in enumerate(quadratic_path(Q, q, grid, ratio)):
+                for j, beta in enumerate(quadratic_path(Q, q, square, grid, ratio)):
                     w = (beta / sd)[:, None]
                     errors[ratio][j] += float(test.square_error(w, train.intercept(w))[0])
         return {ratio: error / self.total.N for ratio, error in errors.items()}
 
     def path(self, grid: np.ndarray, ratio: float) -> tuple[np.ndarray, np.ndarray]:
-        betas = quadratic_path(self.Q, self.q, grid, ratio)
+        betas = quadratic_path(self.Q, self.q, self.square, grid, ratio)
         return betas[:, :, None], np.full((len(grid), 1), self.total.y[0] / self.total.N)
 
+    def finish(
+        self, beta: np.ndarray, intercept: np.ndarray, strength: float, ratio: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return beta, intercept
 
-def _moments(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Mean, correlation matrix, correlation with the target (times its spread), standard deviation."""
+
+def _moments(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray]:
+    """Mean, correlations, correlation with the target (times its spread), variance of the target, spread."""
     G, c = sums.centred()
     mean = sums.z / sums.N
     sd = standardise(mean, np.diagonal(G) / sums.N)
-    return mean, G / np.outer(sd, sd) / sums.N, c[:, 0] / sd / sums.N, sd
+    square = max(float(sums.yy[0] / sums.N - (sums.y[0] / sums.N) ** 2), 0.0)
+    return mean, G / np.outer(sd, sd) / sums.N, c[:, 0] / sd / sums.N, square, sd
 
 
 # ---------------------------------------------------------------- other losses
 class _GeneralData:
     """Classes: the components of one class and one fold are held at a time."""
 
+    ratios = (0.5, 1.0)
     grid = (10, 1e-3)
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.loss = _SmoothHinge(_SMOOTH) if isinstance(task.loss, Hinge) else task.loss
+        self.loss = _SmoothHinge(_SMOOTH_TRIAL) if isinstance(task.loss, Hinge) else task.loss
         P, q = task.pairs.D + task.pairs.K, len(task.y)
         self.mean, self.sd = np.zeros((P, q)), np.ones((P, q))
         self._kept: dict[int, SparseProblem] = {}
@@ -169,6 +183,7 @@ class _GeneralData:
         return max(self._whole(c).largest(ratio) for c in range(len(self.task.y)))
 
     def held_out(self, grids: dict[float, np.ndarray]) -> dict[float, np.ndarray]:
+        """Held-out losses; NaN for strengths far below the best one of the first fold, which are not tried."""
         task, rows = self.task, self.task.rows
         scores = {ratio: np.zeros(len(grid)) for ratio, grid in grids.items()}
         for f, W in enumerate(task.dense.without):
@@ -180,15 +195,32 @@ class _GeneralData:
                 train = SparseProblem(X[~held], y[~held], s, self.loss)
                 test = X[held].astype(float)
                 for ratio, grid in grids.items():
-                    for j, fit in enumerate(elastic_net_path(train, grid, ratio, tolerance=_TRIAL)):
+                    left = np.flatnonzero(np.isfinite(scores[ratio]))
+                    for j, fit in enumerate(elastic_net_path(train, grid[left], ratio, tolerance=_TRIAL)):
                         eta = test @ fit.coef + fit.intercept
                         scores[ratio][j] += float(rows.weight[held] @ task.loss.value(y[held], eta))
+                        if f == 0 and len(task.y) == 1 and j - np.argmin(scores[ratio][: j + 1]) >= _BEYOND:
+                            scores[ratio][j + 1 :] = np.nan
+                            break
         return {ratio: score / float(rows.weight.sum()) for ratio, score in scores.items()}
 
     def path(self, grid: np.ndarray, ratio: float) -> tuple[np.ndarray, np.ndarray]:
-        paths = [elastic_net_path(self._whole(c), grid, ratio) for c in range(len(self.task.y))]
+        paths = [list(elastic_net_path(self._whole(c), grid, ratio)) for c in range(len(self.task.y))]
         betas = np.stack([[fit.coef for fit in path] for path in paths], axis=2)
         return betas, np.array([[fit.intercept for fit in path] for path in paths]).T
+
+    def finish(
+        self, beta: np.ndarray, intercept: np.ndarray, strength: float, ratio: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sharpen the kink of the hinge loss at the strength that was chosen."""
+        if not isinstance(self.task.loss, Hinge):
+            return beta, intercept
+        fits = []
+        for c in range(len(self.task.y)):
+            problem = replace(self._whole(c), loss=_SmoothHinge(_SMOOTH))
+            start = SparseFit(beta[:, c], float(intercept[c]))
+            fits.append(next(elastic_net_path(problem, [strength], ratio, start=start, tolerance=1e-8)))
+        return np.column_stack([fit.coef for fit in fits]), np.array([fit.intercept for fit in fits])
 
 
 def _standardise_in_place(X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,8 +13,8 @@ from pellucid.models.sparse_additive_design import AdditiveDesign, Moments
 from pellucid.solvers.group_lasso import GroupLasso, strongest
 from pellucid.solvers.sparse_glm import SparseGLM
 
-N_ALPHAS = 40
-_PATIENCE = 6  # strengths without improvement after which a search ends
+N_ALPHAS = 25
+_PATIENCE = 4  # strengths without improvement after which a search ends
 _ROUGH = 1e-5  # tolerance of fits on folds
 
 

@@ -67,9 +67,11 @@ def plot_contributions(
     ax.axvline(explanation.total, color="black", linewidth=1.2, zorder=1)
     low, high = min(starts.min(), ends.min()), max(starts.max(), ends.max())
     span = (high - low) or 1.0
+    paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
     for i, value in enumerate(values):
-        ax.text(max(starts[i], ends[i]) + 0.012 * span, i, f"{value:+.3g}", va="center", fontsize=9, zorder=4,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85})  # fmt: skip
+        text = f"{value:+.3g}".replace("-", "−")
+        right = max(starts[i], ends[i]) + 0.012 * span
+        ax.text(right, i, text, va="center", fontsize=9, zorder=4, bbox=paper)
     ax.set_yticks(at, labels=_labels(shown))
     ax.set_ylim(len(values) - 0.4, -0.6)  # the largest on top
     ax.set_xlim(low - 0.05 * span, high + 0.14 * span)

@@ -68,20 +68,7 @@ def plot_effect(
         effect, words = _find(model, term), scale_of(model)
     elif term is not None:
         raise ValueError("term chooses among the terms of a model; this is one effect already.")
-    what = f"effect on the {words}" if words else "effect"
-    if len(effect.grids) == 2:
-        return draw_pair(effect, output, what, density, ax)
-    shown = _outputs(effect, output)
-    ax = new_axes(ax, size=(5.2, 3.8))
-    grid = effect.grids[0]
-    draw = _levels if grid.levels else _curve
-    draw(effect, grid, shown, band, density, ax)
-    alone = effect.outputs[shown[0]] if effect.outputs and len(shown) == 1 else ""
-    tidy(ax, wrapped(alone) if alone else "", wrapped(grid.feature), wrapped(what, 30))
-    if len(shown) > 1:
-        columns = 1 + (len(shown) > 6)
-        ax.legend(frameon=True, framealpha=0.85, edgecolor="none", fontsize="small", ncols=columns)
-    return ax
+    return _draw(effect, words, output, band, density, ax)
 
 
 def plot_effects(model: Any, n: int = 9, *, output: Any = None, columns: int = 3, figure: Any = None) -> Any:
@@ -108,7 +95,8 @@ def plot_effects(model: Any, n: int = 9, *, output: Any = None, columns: int = 3
     if n < 1 or columns < 1:
         raise ValueError(f"n and columns must be at least 1, got {n!r} and {columns!r}.")
     model = model[-1] if hasattr(model, "steps") else model
-    names = [name for name in model.importances_.top(len(model.importances_)) if name in model.effects_][:n]
+    effects, importances = model.effects_, model.importances_
+    names = [name for name in importances.top(len(importances)) if name in effects][:n]
     if not names:
         raise ValueError("The model has no terms: it predicts the same for every row.")
     across = min(columns, len(names))
@@ -119,10 +107,29 @@ def plot_effects(model: Any, n: int = 9, *, output: Any = None, columns: int = 3
     axes = np.empty(len(names), dtype=object)
     for i, name in enumerate(names):
         axes[i] = figure.add_subplot(down, across, i + 1)
-        plot_effect(model, name, output=output, ax=axes[i])
-        if len(model.effects_[name].grids) == 1 and i % across:
+        _draw(effects[name], scale_of(model), output, 1.96, True, axes[i])
+        if i and axes[i].get_legend() is not None:  # once is enough
+            axes[i].get_legend().remove()
+        if len(effects[name].grids) == 1 and i % across:
             axes[i].set_ylabel("")
     return axes
+
+
+def _draw(effect: Effect, words: str, output: Any, band: float | None, density: bool, ax: Any) -> Any:
+    what = f"effect on the {words}" if words else "effect"
+    if len(effect.grids) == 2:
+        return draw_pair(effect, output, what, density, ax)
+    shown = _outputs(effect, output)
+    ax = new_axes(ax, size=(5.2, 3.8))
+    grid = effect.grids[0]
+    draw = _levels if grid.levels else _curve
+    draw(effect, grid, shown, band, density, ax)
+    alone = effect.outputs[shown[0]] if effect.outputs and len(shown) == 1 else ""
+    tidy(ax, wrapped(alone) if alone else "", wrapped(grid.feature), wrapped(what, 30))
+    if len(shown) > 1:
+        above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+        ax.legend(frameon=False, fontsize="small", ncols=min(len(shown), 4), **above)
+    return ax
 
 
 def _find(model: Any, term: Any) -> Effect:

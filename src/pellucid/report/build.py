@@ -101,7 +101,7 @@ def build_report(
     if len(rows) > max_rows:
         rows = np.sort(np.random.default_rng(random_state).permutation(len(rows))[: max(max_rows, 0)])
     machine, gap = _checked(reading.machine, response, columns, X)
-    loo = evidence.loo_of(model, y_values, response)
+    left = evidence.loo_of(inner, y_values, response)
     target = str(getattr(y, "name", None) or "the target")
     payload: dict[str, Any] = {
         "title": title or f"{type(inner).__name__} for {target}",
@@ -115,7 +115,7 @@ def build_report(
         "reading": reading.kind,
         "scale": "average prediction" if reading.kind == "averages" else scale_of(inner),
         "fit": _fit(inner, columns, len(y_values), fingerprint(columns or _opaque(X), y_values)),
-        "score": _score(y_values, answers, response, weight, loo, inner),
+        "score": _score(y_values, answers, response, weight, left, inner),
         "trust": _trust(inner),
         "importances": importance_payload(reading.importances),
         "terms": [term_payload(e, reading, inner) for e in reading.effects[:_MOST_TERMS]],
@@ -124,8 +124,9 @@ def build_report(
         "features": feature_payload(columns, machine),
         "machine": machine,
         "check": gap,
-        "rows": row_payload(inner, response, reading, machine, columns, X, y_values, rows, loo),
-        "charts": charts(y_values, answers, response, loo, inner, weight),
+        "means": [float(column.present.mean()) if column.numeric else None for column in columns],
+        "rows": row_payload(inner, response, reading, machine, columns, X, y_values, rows, left),
+        "charts": charts(y_values, answers, response, left, inner, weight),
         "columns": column_payload(columns),
         "notes": data_notes(columns, y_values, response) + response.said,
     }
@@ -177,12 +178,17 @@ def _fit(model: Any, columns: list[Column], n: int, digest: str) -> dict[str, An
 
 
 def _score(
-    y: np.ndarray, answers: np.ndarray, response: Response, weight: np.ndarray, loo: Any, model: Any
+    y: np.ndarray,
+    answers: np.ndarray,
+    response: Response,
+    weight: np.ndarray,
+    left: evidence.LeftOut | None,
+    model: Any,
 ) -> dict[str, Any]:
     return {
         "held_out": evidence.held_out_facts(model),
         "given": evidence.scores(y, answers, response, weight),
-        "loo": [] if loo is None else evidence.loo_facts(loo, y, response),
+        "loo": [] if left is None else evidence.loo_facts(left, y, response),
     }
 
 

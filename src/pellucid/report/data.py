@@ -27,10 +27,11 @@ def feature_payload(columns: Sequence[Column], machine: Machine | None) -> list[
             axes.setdefault(j, []).append(axis)
     made = []
     for j, column in enumerate(columns):
-        uses = axes.get(j, [])
+        uses = axes.get(j, [{"missing": None}] if machine is not None and "kernel" in machine else [])
         feature = {
             "name": column.name,
             "numeric": column.numeric,
+            "date": column.dates,
             "used": bool(uses) or machine is None,
             "missing": all(axis["missing"] is not None for axis in uses),
         }

@@ -6,34 +6,50 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.evidence import classes_of, rounded, targets_as_numbers, tried
+from pellucid.report.evidence import LeftOut, classes_of, rounded, targets_as_numbers, tried
 from pellucid.report.response import Response
 
 _POINTS = 800  # rows in a scatter plot
 _GROUPS = 10  # of rows with similar predictions
 
+_HOW = {
+    True: "Each row is predicted by the model that was fitted without it.",
+    False: "These are the rows given; if the model was fitted on them, it looks better here than it will on "
+    "new ones.",
+}
+
 Chart = dict[str, Any]
 
 
 def charts(
-    y: np.ndarray, answers: np.ndarray, response: Response, loo: Any, model: Any, weight: np.ndarray
+    y: np.ndarray,
+    answers: np.ndarray,
+    response: Response,
+    left: LeftOut | None,
+    model: Any,
+    weight: np.ndarray,
 ) -> list[Chart]:
-    """Diagnostic pictures of a model on the rows given."""
+    """Diagnostic pictures of a model on the rows given, by leave-one-out where it is there."""
+    rows = np.arange(len(y))
+    if left is not None and left.answers is not None:
+        rows, answers, y, weight = left.rows, left.answers, np.asarray(y)[left.rows], weight[left.rows]
+    out = left is not None and left.answers is not None
     made = []
     if response.classes is None:
-        made += _regression(np.asarray(y, dtype=float).reshape(len(y), -1)[:, 0], answers[:, 0], loo)
+        values = np.asarray(y, dtype=float).reshape(len(y), -1)[:, 0]
+        made += _regression(values, answers[:, 0], rows, left)
     else:
-        made.append(_confusion(y, answers, response))
+        made.append(_confusion(y, answers, response, out))
     if response.kind != "score":
-        made.append(_groups(targets_as_numbers(y, response)[:, 0], answers[:, 0], response, weight))
-    path = _path(model, loo)
+        truth = targets_as_numbers(y, response)[:, 0]
+        made.append(_groups(truth, answers[:, 0], response, weight, out))
+    path = _path(model, left)
     return made if path is None else [*made, path]
 
 
-def _regression(y: np.ndarray, answers: np.ndarray, loo: Any) -> list[Chart]:
-    predicted, how, left_out = answers, "prediction", ""
-    if loo is not None:
-        predicted = np.asarray(loo.predictions).reshape(len(y), -1)[:, 0]
+def _regression(y: np.ndarray, predicted: np.ndarray, index: np.ndarray, left: LeftOut | None) -> list[Chart]:
+    how, left_out = "prediction", ""
+    if left is not None:
         how, left_out = "prediction without the row", ", predicted by the model that was fitted without it"
     rows = np.sort(np.random.default_rng(0).permutation(len(y))[:_POINTS])
     residual = y - predicted
@@ -41,13 +57,13 @@ def _regression(y: np.ndarray, answers: np.ndarray, loo: Any) -> list[Chart]:
     large = float(np.mean(np.abs(residual) > 2 * spread)) if spread > 0 else 0.0
     sampled = f" {len(rows)} of {len(y)} rows are shown." if len(rows) < len(y) else ""
     made = [
-        _scatter("Predicted and observed", predicted[rows], y[rows], rows, how, "observed")
+        _scatter("Predicted and observed", predicted[rows], y[rows], index[rows], how, "observed")
         | {
             "diagonal": True,
             "caption": f"Each point is a row{left_out}. On the dashed line prediction and observation agree; "
             f"the typical distance from it is {spread:.4g}.{sampled}",
         },
-        _scatter("Residuals", predicted[rows], residual[rows], rows, how, "observed − predicted")
+        _scatter("Residuals", predicted[rows], residual[rows], index[rows], how, "observed − predicted")
         | {
             "zero": True,
             "caption": "A good model leaves a cloud without shape around the line. A bend means that "
@@ -55,11 +71,11 @@ def _regression(y: np.ndarray, answers: np.ndarray, loo: Any) -> list[Chart]:
             f"{100 * large:.1f} % of the rows are further off than twice the typical error.",
         },
     ]
-    if loo is not None:
-        leverage = np.asarray(loo.leverages).reshape(len(y), -1)[:, 0]
+    if left is not None:
+        leverage = np.asarray(left.loo.leverages).reshape(len(y), -1)[:, 0]
         label = "observed − predicted without the row"
         made.append(
-            _scatter("Rows that pull hard", leverage[rows], residual[rows], rows, "leverage", label)
+            _scatter("Rows that pull hard", leverage[rows], residual[rows], index[rows], "leverage", label)
             | {
                 "zero": True,
                 "caption": "Leverage says how much a row decides its own fitted value. Rows at the right "
@@ -81,7 +97,7 @@ def _scatter(title: str, x: np.ndarray, y: np.ndarray, rows: np.ndarray, xlabel:
     }
 
 
-def _confusion(y: np.ndarray, answers: np.ndarray, response: Response) -> Chart:
+def _confusion(y: np.ndarray, answers: np.ndarray, response: Response, out: bool) -> Chart:
     classes = response.classes
     assert classes is not None
     place = {c: i for i, c in enumerate(classes)}
@@ -95,12 +111,13 @@ def _confusion(y: np.ndarray, answers: np.ndarray, response: Response) -> Chart:
         "classes": [str(c) for c in classes],
         "counts": counts.tolist(),
         "caption": f"Rows of the table are observed classes, columns predicted ones: {wrong} of "
-        f"{counts.sum()} rows are in the wrong class. The rows given are counted; if the model was fitted on "
-        f"them, it looks better here than it will on new rows.",
+        f"{counts.sum()} rows are in the wrong class. {_HOW[out]}",
     }
 
 
-def _groups(truth: np.ndarray, answers: np.ndarray, response: Response, weight: np.ndarray) -> Chart:
+def _groups(
+    truth: np.ndarray, answers: np.ndarray, response: Response, weight: np.ndarray, out: bool
+) -> Chart:
     """Mean prediction and mean observation in groups of similar predictions."""
     order = np.argsort(answers, kind="stable")
     parts = [part for part in np.array_split(order, min(_GROUPS, len(order))) if weight[part].sum() > 0]
@@ -122,13 +139,13 @@ def _groups(truth: np.ndarray, answers: np.ndarray, response: Response, weight: 
         "joined": True,
         "caption": f"Rows are put into {len(parts)} groups by their prediction. In a calibrated model the "
         f"points lie on the dashed line. The largest gap is between {x[worst]:.4g} predicted and "
-        f"{seen[worst]:.4g} observed.",
+        f"{seen[worst]:.4g} observed. {_HOW[out]}",
     }
 
 
-def _path(model: Any, loo: Any) -> Chart | None:
+def _path(model: Any, left: LeftOut | None) -> Chart | None:
     """Error along the strengths of smoothing that were tried."""
-    found = tried(model, loo)
+    found = tried(model, left)
     if found is None:
         return None
     alphas, error, mark, label = found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -64,37 +65,63 @@ def classes_of(answers: np.ndarray, response: Response) -> np.ndarray:
     return np.array(response.classes)[place]
 
 
-def loo_of(model: Any, y: np.ndarray, response: Response) -> Any:
-    """The model's leave-one-out results if they belong to these rows."""
+@dataclass(frozen=True)
+class LeftOut:
+    """Leave-one-out results that belong to the rows of the report."""
+
+    loo: Any
+    rows: np.ndarray
+    """The rows that were left out: all of them, or some of many."""
+    answers: np.ndarray | None
+    """Answers for these rows by models fitted without them; ``None`` where a classifier has other scores."""
+
+
+def loo_of(model: Any, y: np.ndarray, response: Response) -> LeftOut | None:
+    """The model's leave-one-out results, if they belong to these rows."""
     loo = getattr(model, "loo_", None)
-    if loo is None or not hasattr(loo, "predictions") or len(loo.predictions) != len(y):
+    if loo is None or not hasattr(loo, "predictions"):
         return None
-    if response.classes is None:
-        told = np.asarray(loo.predictions) + np.asarray(loo.residuals)
-        same = np.allclose(told.reshape(len(y), -1), np.asarray(y, float).reshape(len(y), -1), equal_nan=True)
-        return loo if same else None
-    return loo
+    predictions = np.asarray(loo.predictions, dtype=float)
+    predictions = predictions.reshape(len(predictions), -1)
+    rows = np.asarray(getattr(model, "loo_rows_", np.arange(len(y))))
+    if len(rows) != len(predictions) or rows.max(initial=0) >= len(y):
+        return None
+    told = predictions + np.asarray(loo.residuals).reshape(predictions.shape)
+    truth = targets_as_numbers(y, response)[rows]
+    same = told.shape == truth.shape and np.allclose(told, truth, equal_nan=True)
+    if not same and response.classes is None:
+        return None
+    return LeftOut(loo, rows, predictions if same else None)
 
 
-def loo_facts(loo: Any, y: np.ndarray, response: Response) -> list[list[str]]:
+def loo_facts(left: LeftOut, y: np.ndarray, response: Response) -> list[list[str]]:
     """Leave-one-out scores as labels and values."""
+    loo, facts = left.loo, []
     if getattr(loo, "error_rate", None) is not None:
-        return [["leave-one-out accuracy", _percent(1.0 - loo.error_rate)]]
-    if response.classes is not None:
-        return []
-    facts = []
-    mse, spread = np.atleast_1d(loo.mse), np.atleast_1d(np.var(np.asarray(y, dtype=float), axis=0))
-    for q, value in enumerate(mse):
-        which = f", output {q}" if len(mse) > 1 else ""
-        if spread[q] > 0:
-            facts.append([f"leave-one-out R²{which}", f"{1.0 - value / spread[q]:.4f}"])
-        facts.append([f"leave-one-out RMSE{which}", f"{np.sqrt(value):.5g}"])
+        facts.append(["leave-one-out accuracy", _percent(1.0 - loo.error_rate)])
+    if response.classes is None:
+        mse = np.atleast_1d(loo.mse)
+        spread = np.atleast_1d(np.var(np.asarray(y, dtype=float)[left.rows], axis=0))
+        for q, value in enumerate(mse):
+            which = f", output {q}" if len(mse) > 1 else ""
+            if spread[q] > 0:
+                facts.append([f"leave-one-out R²{which}", f"{1.0 - value / spread[q]:.4f}"])
+            facts.append([f"leave-one-out RMSE{which}", f"{np.sqrt(value):.5g}"])
+    elif left.answers is not None and response.kind == "probability":
+        weight = np.ones(len(left.rows))
+        told = scores(np.asarray(y)[left.rows], left.answers, response, weight)
+        facts += [[f"leave-one-out {label}", value] for label, value in told if label in _KEPT]
+    if facts and len(left.rows) < len(y):
+        facts.append(["rows left out", f"{len(left.rows)} of {len(y)}, one at a time"])
     return facts
 
 
-def tried(model: Any, loo: Any) -> tuple[np.ndarray, np.ndarray, float, str] | None:
+_KEPT = ("log-loss", "area under the ROC curve")
+
+
+def tried(model: Any, left: LeftOut | None) -> tuple[np.ndarray, np.ndarray, float, str] | None:
     """Strengths, errors, the strength in use, and what the errors are."""
-    path = getattr(loo, "path", None)
+    path = None if left is None else getattr(left.loo, "path", None)
     if path is not None:
         error = np.sqrt(np.asarray(path.mse).reshape(len(path.alphas), -1)[:, 0])
         chosen = float(np.ravel(getattr(model, "alpha_", path.alphas[np.argmin(error)]))[0])

@@ -97,5 +97,5 @@ def _value(value: Any) -> str:
             f"{v:.5g}" if np.issubdtype(value.dtype, np.number) else str(v) for v in value.ravel()[:8]
         )
         return shown + (f", ... ({value.size} values)" if value.size > 8 else "")
-    text = str(value)
-    return text if len(text) <= 400 else f"{text[:399]}…"
+    text = str(value).strip("\n")
+    return text if len(text) <= 4000 else f"{text[:3999]}…"

@@ -14,6 +14,7 @@ import numpy as np
 
 from pellucid.effects import Effect
 from pellucid.report.machine import Machine
+from pellucid.report.packing import pack
 
 _NEEDED = ("_scaler", "_pairs", "_W", "_beta", "_mean", "_sd", "_intercept")
 
@@ -47,8 +48,8 @@ def machine_of_waves(model: Any, effects: Sequence[Effect]) -> Machine:
                 "type": "waves",
                 "features": list(effect.term),
                 "parts": parts,
-                "re": np.moveaxis(scaled.real, 0, 2).tolist(),
-                "im": np.moveaxis(scaled.imag, 0, 2).tolist(),
+                "re": pack(np.moveaxis(scaled.real, 0, 2)),
+                "im": pack(np.moveaxis(scaled.imag, 0, 2)),
                 "mean": (factor[t] * model._mean[t]).tolist(),
             }
         )

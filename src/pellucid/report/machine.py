@@ -2,9 +2,9 @@
 
 A *machine* is a dictionary of plain lists: an intercept per output, and terms. A term is ``linear`` in one
 feature, a ``table`` over one or two axes that is interpolated linearly between knots and looked up at levels,
-or a sum of ``waves``. A link turns the sum into the prediction. The page evaluates machines in JavaScript;
-:func:`evaluate` does it in NumPy, which is how a machine is checked against ``predict`` before it goes into a
-page.
+or a sum of ``waves``; a kernel model has a ``kernel`` instead of terms. A link turns the sum into the
+prediction. The page evaluates machines in JavaScript; :func:`evaluate` does it in NumPy, which is how a
+machine is checked against ``predict`` before it goes into a page.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from pellucid.report.packing import unpack
+from pellucid.report.similarity import similarity
 
 TOLERANCE = 1e-10
 """Largest difference from ``predict``, relative to the size of the predictions, that a machine may have."""
@@ -33,13 +36,29 @@ def linear_machine(coef: np.ndarray, intercept: np.ndarray, center: np.ndarray) 
 
 def evaluate(machine: Machine, cells: list[list[Any]]) -> tuple[np.ndarray, np.ndarray]:
     """Contributions of shape (n, terms, outputs) and linear predictors of shape (n, outputs)."""
+    machine = _unpacked(machine)
     start = np.asarray(machine["intercept"], dtype=float)
     out = np.zeros((len(cells), len(machine["terms"]), len(start)))
     for i, row in enumerate(cells):
         for t, term in enumerate(machine["terms"]):
             inputs = [row[j] for j in term["features"]]
             out[i, t] = _waves(machine, term, inputs) if term["type"] == "waves" else _term(term, inputs)
-    return out, start + out.sum(axis=1)
+    eta = start + out.sum(axis=1)
+    if "kernel" in machine:
+        rows, dual = np.asarray(machine["rows"]), np.asarray(machine["dual"])
+        eta = eta + np.array([similarity(machine["kernel"], np.array(x, float), rows) @ dual for x in cells])
+    return out, eta
+
+
+def _unpacked(part: Any) -> Any:
+    """Packed arrays as arrays, however deep they are."""
+    if isinstance(part, dict):
+        return (
+            unpack(part)
+            if "f8" in part or "left" in part
+            else {key: _unpacked(value) for key, value in part.items()}
+        )
+    return [_unpacked(value) for value in part] if isinstance(part, list) else part
 
 
 def _term(term: dict[str, Any], inputs: list[Any]) -> np.ndarray:
@@ -91,6 +110,8 @@ def _place(axis: dict[str, Any], value: Any) -> list[tuple[int, float]]:
         return [] if known is None else [(known, 1.0)]
     knots = axis["knots"]
     last = len(knots) - 1
+    if last < 0:  # training had no value at all
+        return [(axis["empty"], 1.0)]
     if last == 0:
         return [(0, 1.0)]
     at = min(max(int(np.searchsorted(knots, value, side="right")) - 1, 0), last - 1)

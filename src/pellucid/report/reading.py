@@ -11,10 +11,11 @@ import numpy as np
 from pellucid.effects import Effect, Grid, Importances
 from pellucid.effects.stability import features_first
 from pellucid.report.fourier import is_fourier, machine_of_waves
+from pellucid.report.kernel_machine import machine_of_kernel
 from pellucid.report.machine import Machine, linear_machine
 from pellucid.report.response import Response
 from pellucid.report.table import Column
-from pellucid.report.tables import machine_of_tables
+from pellucid.report.tables import machine_of_compiled, machine_of_tables
 
 _POINTS = 40  # of a curve that is made for the page
 _BUDGET = 120_000  # rows to predict for average curves
@@ -46,7 +47,7 @@ def read_model(model: Any, response: Response, columns: Sequence[Column], X: Any
         coef = _coefficients(model, len(columns))
         if coef is not None:
             return _linear(model, coef, columns)
-    return _averages(response, columns, X)
+    return _averages(response, columns, X, machine_of_kernel(model) if numeric else None)
 
 
 def _terms(model: Any, columns: Sequence[Column]) -> Reading:
@@ -55,7 +56,9 @@ def _terms(model: Any, columns: Sequence[Column]) -> Reading:
     effects = [effect for effect in effects if np.any(effect.values != 0)]
     used = {j for effect in effects for j in effect.term}
     absent = [column.name for j, column in enumerate(columns) if j not in used]
-    if is_fourier(model):
+    if callable(getattr(model, "compiled", None)):
+        machine = machine_of_compiled(model.compiled(), effects)
+    elif is_fourier(model):
         machine = machine_of_waves(model, effects)
     else:
         machine = machine_of_tables(model.intercept_, effects)
@@ -102,7 +105,7 @@ def _standard_errors(model: Any, coef: np.ndarray) -> np.ndarray | None:
     return errors if np.all(np.isfinite(errors)) else None
 
 
-def _averages(response: Response, columns: Sequence[Column], X: Any) -> Reading:
+def _averages(response: Response, columns: Sequence[Column], X: Any, machine: Machine | None) -> Reading:
     """Average prediction over the rows as one feature takes each of its values (partial dependence)."""
     n = len(columns[0].values)
     points = sum(min(_POINTS, len(set(column.present))) for column in columns)
@@ -125,7 +128,7 @@ def _averages(response: Response, columns: Sequence[Column], X: Any) -> Reading:
     importances = Importances(tuple(effect.name for effect in effects), sizes, measure=measure)
     ordered = [effects[i] for i in importances.order if sizes[i] > 0]
     absent = [column.name for column in columns if column.name not in {effect.name for effect in ordered}]
-    return Reading("averages", ordered, importances, None, absent)
+    return Reading("averages", ordered, importances, machine, absent)
 
 
 def _spread(effect: Effect) -> float:

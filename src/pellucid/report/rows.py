@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from pellucid.report.evidence import rounded
+from pellucid.report.evidence import LeftOut, rounded
 from pellucid.report.machine import Machine
 from pellucid.report.reading import Reading
 from pellucid.report.response import Response
@@ -26,7 +26,7 @@ def row_payload(
     X: Any,
     y: np.ndarray,
     rows: np.ndarray,
-    loo: Any,
+    left: LeftOut | None,
 ) -> dict[str, Any]:
     """Values, predictions and observations of some rows; contributions where the page has no machine."""
     if len(rows) == 0:
@@ -34,8 +34,9 @@ def row_payload(
     part = _safe_indexing(X, rows)
     answers = response(part)
     left_out = None
-    if loo is not None and response.classes is None:
-        left_out = rounded(np.asarray(loo.predictions).reshape(len(y), -1)[rows, 0])
+    if left is not None and left.answers is not None and response.classes is None:
+        known = dict(zip(left.rows.tolist(), rounded(left.answers[:, 0]), strict=True))
+        left_out = [known.get(row) for row in rows.tolist()]
     cells = [list(row) for row in zip(*(column.cells(rows) for column in columns), strict=True)]
     return {
         "index": rows.tolist(),
@@ -43,7 +44,9 @@ def row_payload(
         "answers": answers.tolist(),
         "observed": [_plain(value) for value in y.reshape(len(y), -1)[rows, 0]],
         "loo": left_out,
-        "why": None if machine is not None else _why(model, reading, part, answers),
+        "why": None
+        if machine is not None and "kernel" not in machine
+        else _why(model, reading, part, answers),
     }
 
 

@@ -17,6 +17,8 @@ class Column:
     name: str
     values: np.ndarray
     """Float64 with NaN for missing values, or objects: text with ``None`` for missing values."""
+    dates: bool = False
+    """Whether the column came as dates, which are read as days since 1970."""
 
     @property
     def numeric(self) -> bool:
@@ -62,6 +64,7 @@ def read_columns(X: Any, names: Sequence[str] | None = None) -> list[Column]:
     if isinstance(frame, nw.DataFrame):
         found = [str(name) for name in frame.columns]
         raw = [_from_series(frame[name]) for name in frame.columns]
+        dates = [_is_date(frame[name]) for name in frame.columns]
     else:
         try:
             array = np.asarray(X)
@@ -73,9 +76,16 @@ def read_columns(X: Any, names: Sequence[str] | None = None) -> list[Column]:
             array = np.asarray(X, dtype=object)
         found = [f"x{j}" for j in range(array.shape[1])]
         raw = [array[:, j] for j in range(array.shape[1])]
+        dates = [False] * len(raw)
     if names is not None and len(names) == len(found):
         found = [str(name) for name in names]
-    return [Column(name, _clean(values)) for name, values in zip(found, raw, strict=True)]
+    return [Column(name, _clean(v), date) for name, v, date in zip(found, raw, dates, strict=True)]
+
+
+def _is_date(series: Any) -> bool:
+    import narwhals as nw
+
+    return bool(series.dtype.is_temporal()) and series.dtype in (nw.Date, nw.Datetime)
 
 
 def _from_series(series: Any) -> np.ndarray:
@@ -83,6 +93,9 @@ def _from_series(series: Any) -> np.ndarray:
 
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=float)
+    if _is_date(series):
+        moments = series.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")
+        return np.where(np.isnat(moments), np.nan, moments.astype(np.int64) / 86_400e6)
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
     if series.dtype in (nw.String, nw.Categorical, nw.Enum):  # levels stay levels, even if they are numbers

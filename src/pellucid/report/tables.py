@@ -1,4 +1,4 @@
-"""The machine of a model of terms: its effects as tables that the page interpolates."""
+"""The machine of a model of terms: its functions as tables that the page interpolates."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 
 from pellucid.effects import Effect, Grid
 from pellucid.report.machine import Machine
+from pellucid.report.packing import pack, pack_surface
+
+_OTHER = "(other)"  # the level under which compiled tables gather rare ones
 
 
 def machine_of_tables(intercept: Any, effects: Sequence[Effect]) -> Machine:
@@ -23,12 +26,11 @@ def machine_of_tables(intercept: Any, effects: Sequence[Effect]) -> Machine:
 
 def _table(effect: Effect) -> dict[str, Any]:
     several = effect.values.ndim > len(effect.grids)
-    values = effect.values if several else effect.values[..., None]
     return {
         "type": "table",
         "features": list(effect.term),
         "axes": [_axis(grid) for grid in effect.grids],
-        "values": values.tolist(),
+        "values": pack(effect.values if several else effect.values[..., None]),
     }
 
 
@@ -41,3 +43,43 @@ def _axis(grid: Grid) -> dict[str, Any]:
     else:
         axis["knots"] = [float(point) for point in grid.points[:m]]
     return axis
+
+
+def machine_of_compiled(compiled: Any, effects: Sequence[Effect]) -> Machine:
+    """The tables that a model predicts with, in the order of ``effects``.
+
+    The last entry along an axis, zero, is for values that are nowhere: missing values and levels that
+    training did not see.
+    """
+    place = {tuple(term): t for t, term in enumerate(compiled.terms)}
+    start = np.atleast_1d(np.asarray(compiled.intercept, dtype=float))
+    terms = []
+    for effect in effects:
+        t = place[tuple(effect.term)]
+        table = np.asarray(compiled.tables[t], dtype=float)
+        axes = compiled.axes(t)
+        terms.append(
+            {
+                "type": "table",
+                "features": list(effect.term),
+                "axes": [
+                    _compiled_axis(axis, compiled.columns[j].levels)
+                    for axis, j in zip(axes, effect.term, strict=True)
+                ],
+                "values": _values(table if table.ndim > len(axes) else table[..., None]),
+            }
+        )
+    return {"intercept": start.tolist(), "terms": terms}
+
+
+def _values(table: np.ndarray) -> dict[str, Any]:
+    return pack_surface(table) if table.ndim == 3 else pack(table)
+
+
+def _compiled_axis(axis: Any, levels: Sequence[Any] | None) -> dict[str, Any]:
+    nowhere = len(axis)
+    made: dict[str, Any] = {"missing": len(axis.knots) if axis.missing else nowhere}
+    if levels is None:
+        return made | {"knots": [float(knot) for knot in axis.knots], "empty": nowhere}
+    names = [str(level) for level in levels]
+    return made | {"levels": names, "other": names.index(_OTHER) if _OTHER in names else nowhere}

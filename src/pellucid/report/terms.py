@@ -35,6 +35,7 @@ def term_payload(effect: Effect, reading: Reading, model: Any) -> dict[str, Any]
     pair = len(effect.grids) == 2
     shown = thin(effect, _MAP if pair else _CURVE)
     values = shown.values if shown.values.ndim > len(shown.grids) else shown.values[..., None]
+    outputs = range(values.size // max(shown.density.size, 1))
     se = None if shown.se is None or pair else shown.se.reshape(values.shape)
     place = reading.importances.names.index(effect.name) if reading.importances is not None else None
     size = None if place is None else float(reading.importances.values[place])  # type: ignore[union-attr]
@@ -43,8 +44,8 @@ def term_payload(effect: Effect, reading: Reading, model: Any) -> dict[str, Any]
         "columns": list(effect.term),
         "kind": "pair" if pair else "levels" if shown.grids[0].levels else "curve",
         "grids": [_grid(grid) for grid in shown.grids],
-        "values": [_nested(values[..., k]) for k in range(values.shape[-1])],
-        "se": None if se is None else [_nested(se[..., k]) for k in range(se.shape[-1])],
+        "values": [_nested(values[..., k]) for k in outputs],
+        "se": None if se is None else [_nested(se[..., k]) for k in outputs],
         "density": _nested(shown.density),
         "caption": effect_caption(effect, scale),
         "importance": None if size is None else float(f"{size:.6g}"),

@@ -6,26 +6,27 @@ r"""Elastic net for any convex loss: a path of sparse fits with an unpenalised i
 For the squared loss the sums over rows are enough: with :math:`Q = X^T S X / N` and :math:`q = X^T S y / N`
 (columns centred) it is the quadratic problem :func:`quadratic_path`. Other losses are solved by proximal Newton
 steps: the quadratic model of the loss at the current fit plus the penalty is such a problem, and the step is
-halved until the objective falls. Columns that the strong rule expects to stay zero are looked at again only
-when the rest is solved.
+halved until the objective falls. Columns that are far from entering the model are looked at again only when the
+rest is solved.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import enet_path
 
 from pellucid.losses import Loss
 
 _SWEEPS = 2000
-_FLOOR = 1e-3  # least curvature of a row, of the largest possible: rows beyond the margin have none
+_FLOOR = 1e-4  # least curvature of a row, of the largest possible: rows beyond the margin have none
 _RIDGE = 1e-10  # keeps equal columns apart
+_NEAR = 0.8  # of the slope at which a column enters the model: columns above are worked on
 
 
 @dataclass(frozen=True)
@@ -37,36 +38,45 @@ class SparseFit:
 
 
 def quadratic_path(
-    Q: np.ndarray, q: np.ndarray, lambdas: Sequence[float], l1_ratio: float, start: np.ndarray | None = None
+    Q: np.ndarray,
+    q: np.ndarray,
+    square: float,
+    lambdas: Sequence[float],
+    l1_ratio: float,
+    start: np.ndarray | None = None,
 ) -> np.ndarray:
     r"""Minimise :math:`\tfrac12 \beta^T Q \beta - q^T \beta` plus penalty for decreasing ``lambdas``.
 
     Coordinate descent finds which coefficients are zero and the signs of the others; a linear system then gives
     their values to rounding error.
 
+    Parameters
+    ----------
+    Q : ndarray of shape (P, P)
+    q : ndarray of shape (P,)
+    square : float
+        Mean square of the targets, by which coordinate descent measures how far it is from the minimum.
+    lambdas : sequence of float
+    l1_ratio : float
+    start : ndarray of shape (P,), optional
+
     Returns
     -------
     coefs : ndarray of shape (n_lambdas, P)
     """
     P = len(q)
-    unit = max(float(np.mean(np.diagonal(Q))), 1e-300)
-    A = Q + _RIDGE * unit * np.eye(P)
-    try:
-        R = cholesky(A, lower=False)
-    except LinAlgError:
-        A = Q + 1e-6 * unit * np.eye(P)
-        R = cholesky(A, lower=False)
-    target = np.linalg.solve(R.T, q)
+    A = Q + _RIDGE * max(float(np.mean(np.diagonal(Q))), 1e-300) * np.eye(P)
+    nothing = np.zeros((1, P), order="F")  # stands for the rows, of which only the sums are used
     found = np.empty((len(lambdas), P))
     beta = np.zeros(P) if start is None else start.copy()
     for j, strength in enumerate(lambdas):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the linear system below finishes the work
             _, coefs, _ = enet_path(
-                np.asfortranarray(R),
-                target,
+                nothing,
+                np.array([np.sqrt(square)]),
                 l1_ratio=l1_ratio,
-                alphas=[strength / P],  # there, of the mean over the P rows of R
+                alphas=[strength],
                 precompute=A,
                 Xy=q,
                 coef_init=beta,
@@ -123,19 +133,18 @@ def elastic_net_path(
     lambdas: Sequence[float],
     l1_ratio: float,
     *,
-    max_iter: int = 50,
+    start: SparseFit | None = None,
+    max_iter: int = 200,
     tolerance: float = 1e-10,
-) -> list[SparseFit]:
-    """Fits for decreasing ``lambdas``, each from the one before."""
-    beta = np.zeros(problem.X.shape[1])
-    b = problem.loss.best_constant(problem.y, problem.s)
-    last = max(problem.largest(l1_ratio), lambdas[0])
-    path = []
+) -> Iterator[SparseFit]:
+    """Yield fits for decreasing ``lambdas``, each from the one before."""
+    if start is None:
+        beta, b = np.zeros(problem.X.shape[1]), problem.loss.best_constant(problem.y, problem.s)
+    else:
+        beta, b = start.coef, start.intercept
     for strength in lambdas:
-        beta, b = _solve(problem, strength, l1_ratio, beta, b, last, max_iter, tolerance)
-        path.append(SparseFit(beta, b))
-        last = strength
-    return path
+        beta, b = _solve(problem, strength, l1_ratio, beta, b, max_iter, tolerance)
+        yield SparseFit(beta.copy(), b)
 
 
 def _solve(
@@ -144,14 +153,13 @@ def _solve(
     l1_ratio: float,
     beta: np.ndarray,
     b: float,
-    last: float,
     max_iter: int,
     tolerance: float,
 ) -> tuple[np.ndarray, float]:
     l1, l2 = strength * l1_ratio, strength * (1.0 - l1_ratio)
     eta = _apply(p.X, beta) + b
     slope = np.abs(_project(p.X, p.s * p.loss.gradient(p.y, eta)))
-    working = np.flatnonzero((slope >= l1_ratio * (2.0 * strength - last)) | (beta != 0))
+    working = np.flatnonzero((slope >= _NEAR * l1) | (beta != 0))
     while True:
         beta, b, eta = _newton(p, working, l1, l2, l1_ratio, strength, beta, b, eta, max_iter, tolerance)
         slope = np.abs(_project(p.X, p.s * p.loss.gradient(p.y, eta)))
@@ -186,7 +194,9 @@ def _newton(
         Q = np.asarray(A.T @ A, dtype=float) - total * np.outer(mean, mean)
         now = beta[working]
         q = Q @ now - (_project(X, g) - mean * g.sum())
-        new = quadratic_path(Q, q, [strength], l1_ratio, now)[0] if working.size else now
+        response = eta - b - g / h
+        square = float(h @ (response - h @ response / total) ** 2)
+        new = quadratic_path(Q, q, square, [strength], l1_ratio, now)[0] if working.size else now
         step = new - now
         shift = -(g.sum() / total + mean @ step)
         move = _apply(X, step) + shift

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-_BLOCK_SWEEPS = 5  # sweeps of block descent between attempts at Newton steps
+_BLOCK_SWEEPS = 2  # sweeps of block descent between attempts at Newton steps
 _NEWTON_STEPS = 20
 
 

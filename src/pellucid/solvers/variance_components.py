@@ -21,7 +21,8 @@ from scipy.linalg import lapack
 from pellucid.linalg.moments import Moments
 
 _SINGLE = 1000  # columns beyond which steps on the way are taken in float32
-_SMALLEST, _LARGEST = 1e-8, 1e12  # ridges beyond do not change the fit any more
+_LEAST_NOISE = 1e-7  # share of the variance of the targets: less would be lost in rounding
+_SMALLEST, _LARGEST = 1e-6, 1e12  # ridges beyond do not change the fit any more
 
 
 @dataclass(frozen=True)
@@ -54,16 +55,20 @@ class Components:
     columns: np.ndarray
     root: np.ndarray
 
-    def covariance_block(self, members: np.ndarray) -> np.ndarray:
-        """Block of H⁻¹ for columns of the whole design; those that were dropped have zeros."""
+    def root_of(self, members: np.ndarray) -> np.ndarray:
+        """Columns of R for columns of the whole design; those that were dropped have zeros."""
         place = np.full(len(self.beta), -1)
         place[self.columns] = np.arange(len(self.columns))
         at = place[members]
         inside = np.flatnonzero(at >= 0)
-        V = np.zeros((len(members), len(members)))
-        R = self.root[:, at[inside]]
-        V[np.ix_(inside, inside)] = R.T @ R
-        return V
+        R = np.zeros((len(self.root), len(members)))
+        R[:, inside] = self.root[:, at[inside]]
+        return R
+
+    def covariance_block(self, members: np.ndarray) -> np.ndarray:
+        """Block of H⁻¹ for columns of the whole design; those that were dropped have zeros."""
+        R = self.root_of(members)
+        return R.T @ R
 
     def gcv(self, n: float) -> float:
         """Generalised cross-validation score: mean squared error if a row were left out, by its average."""
@@ -79,6 +84,7 @@ def fit_components(
     n_iter: int = 10,
     prune: float | None = None,
     n: float | None = None,
+    spread: np.ndarray | None = None,
     tol: float = 0.02,
 ) -> Components:
     """Iterate the fixed point from the ridges given.
@@ -100,6 +106,10 @@ def fit_components(
         deviations above what noise alone gives.
     n : float, optional
         Number of observations, if it is not the sum of the weights.
+    spread : ndarray of shape (n_groups,), optional
+        Variance of the rows' predictors per unit of τ_g². If given, the standard deviation of a group's
+        contribution has an exponential prior of mean one: then λ_g = σ² (edf_g + τ_g spread_g^{1/2}) / ‖β_g‖². It
+        keeps predictors of counts and classes from running away where classes are separable.
     tol : float
         Iteration ends when no group of more than a tenth of a degree of freedom changes by more than this share.
     """
@@ -113,7 +123,7 @@ def fit_components(
                 ridge[noise] = np.inf
                 fit = _solve(moments, group, ridge, scale, n, rough=True)
                 continue
-        new = _update(fit, group, ridge)
+        new = _update(fit, group, ridge, spread)
         live = np.isfinite(ridge) & (fit.edf > 0.1)
         change = float(np.max(np.abs(np.log(new[live] / ridge[live])), initial=0.0))
         ridge = new
@@ -123,10 +133,11 @@ def fit_components(
     return _solve(moments, group, ridge, scale, n)
 
 
-def _update(fit: Components, group: np.ndarray, ridge: np.ndarray) -> np.ndarray:
+def _update(fit: Components, group: np.ndarray, ridge: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
     power = np.bincount(group, fit.beta**2, len(ridge))
+    pull = np.zeros(len(ridge)) if spread is None else np.sqrt(fit.scale * spread / ridge)
     with np.errstate(divide="ignore", invalid="ignore"):
-        new = fit.scale * fit.edf / power
+        new = fit.scale * (fit.edf + pull) / power
     new = np.where(power > 0, np.clip(new, _SMALLEST, _LARGEST), _LARGEST)
     return np.where(np.isfinite(ridge), new, np.inf)
 
@@ -175,7 +186,7 @@ def _solve(
     else:
         rss = moments.square
     free = max(n - 1.0 - edf.sum(), 1e-3 * n, 1e-12)
-    floor = 1e-14 * max(moments.square / max(n, 1.0), np.finfo(float).tiny)
+    floor = _LEAST_NOISE * max(moments.square / max(n, 1.0), np.finfo(float).tiny)
     return Components(
         beta, ridge, edf, max(rss / free, floor) if scale is None else scale, rss, columns, root
     )
@@ -187,7 +198,7 @@ def score_test(fit: Components, members: np.ndarray, ridge: np.ndarray) -> tuple
     Were they absent, u = Z_jᵀW(z - fit without them) would be N(0, σ²M) with M = S - Λ_j, S = ([H⁻¹]_jj)⁻¹, and
     u = S β_j. The statistic Q = ‖u‖²/σ² is then a sum of independent χ²₁ with the eigenvalues of M as weights.
     """
-    V = fit.covariance_block(members).astype(float)
+    V = fit.covariance_block(members)
     S = np.linalg.inv(V)
     u = S @ fit.beta[members]
     M = S - np.diag(ridge)

@@ -105,5 +105,5 @@ function table(head, rows, attributes) {
 function facts(rows, heading) {
   if (!rows || !rows.length) return null;
   return el("div", { class: "facts" }, heading && el("h3", null, heading),
-    el("dl", null, rows.map(([label, value]) => [el("dt", null, label), el("dd", null, value)])));
+    el("dl", null, rows.map(([label, value]) => [el("dt", null, label), el("dd", { class: value.trim().includes("\n") ? "block" : null }, value)])));
 }

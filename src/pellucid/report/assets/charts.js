@@ -2,12 +2,14 @@
 const WIDE = 440, HIGH = 250;
 
 function frame(alt, spec) {
-  const { left = 52, right = 12, top = 10, bottom = 40, width = WIDE, height = HIGH } = spec;
+  const yticks = spec.yticks || ticks(spec.y[0], spec.y[1], 5).map((v) => [v, fmt(v)]);
+  const longest = Math.max(...yticks.map((t) => t[1].length), 2);
+  const { left = 16 + 6.8 * longest + (spec.ylabel ? 14 : 0), right = 12, top = 10, bottom = 40, width = WIDE, height = HIGH } = spec;
   const x = scale(spec.x[0], spec.x[1], left, width - right);
   const y = scale(spec.y[0], spec.y[1], height - bottom, top);
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": alt, tabindex: 0, class: "chart" });
   const grid = svg("g", { class: "grid" });
-  for (const t of spec.yticks || ticks(spec.y[0], spec.y[1], 5).map((v) => [v, fmt(v)])) {
+  for (const t of yticks) {
     grid.append(svg("line", { x1: left, x2: width - right, y1: y(t[0]), y2: y(t[0]) }),
       svg("text", { x: left - 6, y: y(t[0]) + 4, "text-anchor": "end" }, t[1]));
   }
@@ -155,7 +157,7 @@ function scatterChart(chart, readout) {
   let [x0, x1] = extent(chart.x), [y0, y1] = extent(chart.y, chart.zero ? [0] : []);
   if (chart.diagonal) { x0 = y0 = Math.min(x0, y0); x1 = y1 = Math.max(x1, y1); }
   const px = 0.04 * (x1 - x0 || 1), py = 0.04 * (y1 - y0 || 1);
-  const f = frame(`${chart.title}: ${chart.caption}`, { x: [x0 - px, x1 + px], y: [y0 - py, y1 + py], left: 62, height: 300, xlabel: chart.xlabel, ylabel: chart.ylabel });
+  const f = frame(`${chart.title}: ${chart.caption}`, { x: [x0 - px, x1 + px], y: [y0 - py, y1 + py], height: 300, xlabel: chart.xlabel, ylabel: chart.ylabel });
   if (chart.diagonal) f.root.append(svg("line", { class: "diagonal", x1: f.x(x0), y1: f.y(x0), x2: f.x(x1), y2: f.y(x1) }));
   if (chart.zero) f.root.append(svg("line", { class: "zero", x1: f.left, x2: f.right, y1: f.y(0), y2: f.y(0) }));
   if (chart.joined) f.root.append(svg("path", { class: "line s0", d: path(chart.x.map((v, i) => [f.x(v), f.y(chart.y[i])])) }));
@@ -186,7 +188,7 @@ function pathChart(chart, readout) {
   const every = Math.max(1, Math.ceil((high - low) / 6));
   const xticks = [];
   for (let e = Math.ceil(low); e <= high; e += every) xticks.push([e, e < -3 || e > 3 ? `1e${e}` : fmt(10 ** e)]);
-  const f = frame(`${chart.title}: ${chart.caption}`, { x: [low, high], y: [y0 - 0.06 * room, y1 + 0.06 * room], xticks, left: 62, height: 300, xlabel: chart.xlabel, ylabel: chart.ylabel });
+  const f = frame(`${chart.title}: ${chart.caption}`, { x: [low, high], y: [y0 - 0.06 * room, y1 + 0.06 * room], xticks, height: 300, xlabel: chart.xlabel, ylabel: chart.ylabel });
   f.root.append(svg("path", { class: "line s0", d: path(logs.map((v, i) => [f.x(v), f.y(chart.y[i])])) }));
   const best = closest(logs, Math.log10(chart.mark));
   f.root.append(svg("circle", { class: "dot s1", cx: f.x(logs[best]), cy: f.y(chart.y[best]), r: 6 }));

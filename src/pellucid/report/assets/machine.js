@@ -1,4 +1,22 @@
 // The model in the page: the same arithmetic as the program that made it, checked against it before it was written.
+
+// Packed arrays, bytes of float64 in base64, become nested lists.
+function unpacked(part) {
+  if (part === null || typeof part !== "object") return part;
+  if (Array.isArray(part)) return part.map(unpacked);
+  if (part.left) return product(part.left.map(unpacked), part.right.map(unpacked));
+  if (part.f8 === undefined) return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, unpacked(value)]));
+  const bytes = Uint8Array.from(atob(part.f8), (c) => c.charCodeAt(0)), view = new DataView(bytes.buffer);
+  let at = 0;
+  const build = (depth) => Array.from({ length: part.shape[depth] }, () => (depth + 1 < part.shape.length ? build(depth + 1) : view.getFloat64(8 * at++, true)));
+  return build(0);
+}
+// Tables as products of thin matrices, one per output.
+function product(left, right) {
+  return left[0].map((_, i) => Array.from({ length: right[0][0].length }, (_, j) =>
+    left.map((rows, k) => rows[i].reduce((sum, value, r) => sum + value * right[k][r][j], 0))));
+}
+if (data.machine) data.machine = unpacked(data.machine);
 function place(axis, value) {
   if (value === null) return axis.missing === null ? null : [[axis.missing, 1]];
   if (axis.levels) {
@@ -7,6 +25,7 @@ function place(axis, value) {
     return axis.other === null ? [] : [[axis.other, 1]];
   }
   const knots = axis.knots, last = knots.length - 1;
+  if (last < 0) return [[axis.empty, 1]];
   if (last === 0) return [[0, 1]];
   let at = 0, end = last;
   while (end - at > 1) {
@@ -58,11 +77,41 @@ function termValue(term, inputs) {
   return out;
 }
 
+// How alike two rows are, by the formula of the kernel.
+function similarity(kernel, x, y) {
+  const { op } = kernel;
+  if (op === "constant") return kernel.value;
+  if (op === "power") return similarity(kernel.of, x, y) ** kernel.exponent;
+  if (op === "sum") return kernel.of.reduce((sum, part) => sum + similarity(part, x, y), 0);
+  if (op === "product") return kernel.of.reduce((product, part) => product * similarity(part, x, y), 1);
+  const scales = kernel.length_scale, origin = kernel.origin;
+  let dot = 0, squares = 0, sizes = 0, sines = 0;
+  kernel.columns.forEach((j, c) => {
+    if (origin) dot += ((x[j] - origin[c]) / scales[c]) * ((y[j] - origin[c]) / scales[c]);
+    const gap = (x[j] - y[j]) / scales[c];
+    squares += gap * gap;
+    sizes += Math.abs(gap);
+    if (op === "periodic") sines += (Math.sin((Math.PI * (x[j] - y[j])) / kernel.period) / scales[c]) ** 2;
+  });
+  if (op === "linear") return dot;
+  if (op === "polynomial") return (kernel.bias + dot) ** kernel.degree;
+  if (op === "laplacian") return Math.exp(-sizes);
+  if (op === "periodic") return Math.exp(-2 * sines);
+  if (op === "rbf") return Math.exp(-0.5 * squares);
+  if (op === "rationalquadratic") return (1 + squares / (2 * kernel.shape)) ** -kernel.shape;
+  const t = Math.min(Math.sqrt(2 * kernel.nu * squares), 800);
+  return Math.exp(-t) * (kernel.nu === 0.5 ? 1 : kernel.nu === 1.5 ? 1 + t : 1 + t + (t * t) / 3);
+}
+
 // Contributions by term and output, linear predictors and answers for one row of values.
 function evaluate(cells) {
   const machine = data.machine;
   const contributions = machine.terms.map((term) => termValue(term, term.features.map((j) => cells[j])));
   const eta = machine.intercept.map((b, k) => b + contributions.reduce((sum, c) => sum + c[k], 0));
+  if (machine.kernel) machine.rows.forEach((row, i) => {
+    const value = similarity(machine.kernel, cells, row);
+    eta.forEach((_, k) => { eta[k] += value * machine.dual[i][k]; });
+  });
   return { contributions, eta, answers: answer(eta, machine.link) };
 }
 

@@ -30,14 +30,13 @@ function shade(value, top) {
   return step === 0 ? "h0" : step > 0 ? `p${Math.min(step, SHADES)}` : `n${Math.min(-step, SHADES)}`;
 }
 
-function mapChart(term, k, readout) {
+function mapChart(term, k, outputs, readout) {
   const [gx, gy] = term.grids, values = term.values[k];
   const a = cellsOf(gx, 7), b = cellsOf(gy, 14);
   let top = 0;
   values.forEach((line, i) => line.forEach((v, j) => { if (term.shown[i][j]) top = Math.max(top, Math.abs(v)); }));
   top = top || 1;
-  const left = gy.levels ? 104 : 62;
-  const f = frame(`Map: ${term.caption}`, { x: [a.low, a.high], y: [b.low, b.high], left, right: 70, top: 8, height: 300,
+  const f = frame(`Map: ${term.caption}`, { x: [a.low, a.high], y: [b.low, b.high], right: 70, top: 8, height: 300,
     xticks: a.marks.map(([t, text]) => [t, cut(text, 9)]), yticks: b.marks.map(([t, text]) => [t, cut(text, gy.levels ? 13 : 9)]),
     xlabel: gx.feature, ylabel: gy.feature });
   const group = svg("g", { class: "cells" });
@@ -74,5 +73,5 @@ function mapChart(term, k, readout) {
     const where = `${cut(gx.feature, 24)} ${cut(pointName(gx, i), 20)}, ${cut(gy.feature, 24)} ${cut(pointName(gy, j), 20)}`;
     return term.shown[i][j] ? `${where}: ${signed(values[i][j])}; ${percent(term.density[i][j])} of the rows` : `${where}: no data`;
   }, readout, { ArrowLeft: -rows, ArrowRight: rows, ArrowUp: 1, ArrowDown: -1 });
-  return f.root;
+  return outputs.length ? el("div", null, f.root, el("div", { class: "legend" }, `for ${cut(outputs[k], 40)}`)) : f.root;
 }

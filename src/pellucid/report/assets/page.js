@@ -28,11 +28,17 @@ function termNumbers(term, outputs) {
 }
 
 function termCards() {
-  const outputs = data.task.outputs, shown = { output: 0 };
+  const outputs = data.task.outputs, shown = { output: -1 };
+  // the class that was asked for, or the one on which the map has most to show
+  const classOfMap = (term) => {
+    if (shown.output >= 0 || term.values.length < 2) return Math.max(Math.min(shown.output, term.values.length - 1), 0);
+    const sizes = term.values.map((v) => v.reduce((s, line, i) => s + line.reduce((t, x, j) => t + term.density[i][j] * x * x, 0), 0));
+    return sizes.indexOf(Math.max(...sizes));
+  };
   const cards = data.terms.map((term) => {
     const several = term.values.length > 1 ? outputs : [];
     const badge = term.importance === null ? null : el("span", { class: "badge" }, `importance ${fmt(term.importance, 3)}`);
-    return figure(term.name, term.caption, (readout) => term.kind === "pair" ? mapChart(term, Math.min(shown.output, term.values.length - 1), readout)
+    return figure(term.name, term.caption, (readout) => term.kind === "pair" ? mapChart(term, classOfMap(term), several, readout)
       : term.kind === "levels" ? levelChart(term, several, readout) : curveChart(term, several, readout), () => termNumbers(term, several), { badge });
   });
   const first = 24, holder = el("div", { class: "cards", id: "cards" }, cards.slice(0, first));
@@ -54,7 +60,7 @@ function termCards() {
   }
   if (cards.length > first) tools.append(el("button", { type: "button", id: "all-terms", onclick: () => show(cards) }, `Show all ${cards.length}`));
   if (outputs.length && data.terms.some((t) => t.kind === "pair")) {
-    const chooser = el("select", { id: "map-output", onchange: () => { shown.output = chooser.selectedIndex; cards.forEach((c, i) => { if (data.terms[i].kind === "pair" && c.rendered) c.render(); }); } }, outputs.map((name) => el("option", null, cut(name, 40))));
+    const chooser = el("select", { id: "map-output", onchange: () => { shown.output = chooser.selectedIndex - 1; cards.forEach((c, i) => { if (data.terms[i].kind === "pair" && c.rendered) c.render(); }); } }, el("option", null, "the class moved most"), outputs.map((name) => el("option", null, cut(name, 40))));
     tools.append(el("label", { for: "map-output" }, "Maps for"), chooser);
   }
   tools.append(count);
@@ -100,7 +106,8 @@ function sections() {
   const out = [], add = (id, title, lead, ...children) => out.push([id, title, el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), lead && el("p", { class: "lead" }, lead), ...children)]);
   const { fit, score, trust } = data;
   add("fit", "What was fitted on what", "The data are recognised by their digest: the same rows, names and values always give the same one.",
-    el("div", { class: "columns-2" }, facts(fit.model, "Model"), facts(fit.data, "Data"), facts(fit.parameters, "Parameters as given"), facts(fit.versions, "Made with")),
+    el("div", { class: "columns-2" }, el("div", { class: "stack" }, facts(fit.model, "Model"), facts(fit.parameters, "Parameters as given")),
+      el("div", { class: "stack" }, facts(fit.data, "Data"), facts(fit.versions, "Made with"))),
     el("div", { class: "card" }, facts(fit.edits, "Edits by hand") || el("p", null, "Edits by hand: none.")));
   add("score", "How good is it?", score.loo.length
     ? "Leave-one-out predicts each row with the model that was fitted without it, so it says what to expect of new rows like these. The scores on the rows given are for comparison; they are too good if the model was fitted on them."
@@ -121,7 +128,7 @@ function sections() {
   add("importance", "What matters", "Longer bars move the predictions more. Importance says nothing about cause and effect.", data.importances && data.importances.names.length ? importanceBars() : el("p", null, "There is nothing to compare."));
   add("terms", READ[data.reading][0], READ[data.reading][1], data.terms.length ? termCards() : null,
     data.left_out ? el("p", { class: "detail" }, `${data.left_out} terms of least importance are not drawn.`) : null,
-    data.absent.length ? el("p", { class: "detail" }, `Without effect: ${data.absent.slice(0, 60).map((n) => cut(n, 60)).join(", ")}${data.absent.length > 60 ? ` and ${data.absent.length - 60} more` : ""}.`) : null);
+    data.absent.length ? el("details", { class: "detail", open: data.absent.length <= 12 }, el("summary", null, `${data.absent.length} ${data.absent.length === 1 ? "feature" : "features"} without effect`), data.absent.map((n) => cut(n, 80)).join(", ")) : null);
   add("why", "Why this prediction?", null, whyPanel());
   add("diagnostics", "Is something wrong with the model?", null, el("div", { class: "cards" }, data.charts.map(chartFigure)));
   add("data", "The data", data.columns.length ? `${data.columns.length} features as they were given.` : "The rows are not a table of features.",

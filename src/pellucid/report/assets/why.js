@@ -22,14 +22,14 @@ function rowsOfBars(items, start, total, unit) {
   return el("table", { class: "waterfall" }, el("caption", { class: "hidden" }, "Contributions to this prediction"), el("tbody", null, body));
 }
 // Bars to both sides of zero.
-function sides(items) {
+function sides(items, caption) {
   const top = Math.max(...items.map((i) => Math.abs(i.value)), 1e-300);
-  return el("table", { class: "waterfall" }, el("caption", null, "What the presence of a training row does to this prediction: its change if the model were fitted without the row"),
+  return el("table", { class: "waterfall" }, el("caption", null, caption),
     el("tbody", null, items.map((item) => {
       const bar = el("span", { class: `piece ${item.value >= 0 ? "up" : "down"}` }), width = (50 * Math.abs(item.value)) / top;
       bar.style.left = `${item.value >= 0 ? 50 : 50 - width}%`;
       bar.style.width = `${Math.max(width, 0.4)}%`;
-      return el("tr", null, el("th", { scope: "row" }, item.label), el("td", { class: "track", "aria-hidden": "true" }, bar), el("td", { class: "value" }, signed(item.value, 4)));
+      return el("tr", null, el("th", { scope: "row", title: item.label }, el("span", { class: "name" }, item.label), item.detail && el("span", { class: "detail" }, item.detail)), el("td", { class: "track", "aria-hidden": "true" }, bar), el("td", { class: "value" }, signed(item.value, 4)));
     })));
 }
 function largest(items) {
@@ -95,7 +95,7 @@ function whyPanel() {
       if (feature.numeric) {
         if (text === "") { state.cells[j] = null; if (!feature.missing && feature.used) wrong = "needs a number"; }
         else {
-          const number = Number(text);
+          const number = feature.date && /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text.length > 10 ? text + "Z" : text) / 864e5 : Number(text);
           if (!Number.isFinite(number)) wrong = "is not a number (a decimal point, no thousands separators)";
           else { state.cells[j] = number; if (feature.low !== null && feature.used && (number < feature.low || number > feature.high)) far.push(feature.name); }
         }
@@ -115,12 +115,29 @@ function whyPanel() {
     message.textContent = far.length ? `Outside the range of the data: ${far.slice(0, 5).map((n) => cut(n, 40)).join(", ")}. The model has seen nothing like it.` : "";
     const same = state.row !== null && state.cells.every((v, j) => v === rows.cells[state.row][j]);
     const observed = same ? rows.observed[state.row] : null, loo = same && rows.loo ? rows.loo[state.row] : null;
-    if (machine) showMachine(observed, loo, same);
+    if (machine && machine.kernel) showKernel(observed, loo, same);
+    else if (machine) showMachine(observed, loo, same);
     else showStored(observed, loo);
   }
   function outputOf(answers) {
     if (state.output !== null && state.output >= 0) return state.output;
     return answers.length > 1 && data.task.classes ? answers.indexOf(Math.max(...answers)) : 0;
+  }
+  function carriers(i) {
+    return sides(rows.why.values[i].map((value, t) => ({ label: rows.why.names[i][t], value })), "Training rows that carry this prediction: what would be missing from it if the model had been fitted without the row");
+  }
+  // Without terms, one feature after the other is put at its mean, to see what its value does here.
+  function showKernel(observed, loo, same) {
+    const { eta, answers } = evaluate(state.cells), k = outputOf(answers);
+    const items = features.map((feature, j) => {
+      const moved = [...state.cells];
+      moved[j] = data.means[j];
+      return { label: feature.name, detail: "= " + cellText(state.cells[j]), value: eta[k] - evaluate(moved).eta[k] };
+    }).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 20);
+    const what = data.task.kind === "number" ? "prediction" : "score" + (names.length ? ` of ${cut(names[k], 30)}` : "");
+    result.replaceChildren(verdict(answers, observed, loo), same ? "" : el("p", { class: "typed" }, state.row === null ? "" : `Changed from row ${rows.index[state.row]}.`),
+      sides(items, `What each value does here: how far the ${what} is from that of the same row with this feature at its mean. These numbers do not add up; features act together.`),
+      shares(answers) || "", same && rows.why && rows.why.what === "rows" ? carriers(state.row) : "");
   }
   function showMachine(observed, loo, same) {
     const { contributions, eta, answers } = evaluate(state.cells), k = outputOf(answers);
@@ -132,7 +149,7 @@ function whyPanel() {
   }
   function showStored(observed, loo) {
     const i = state.row, answers = rows.answers[i], why = rows.why, parts = [verdict(answers, observed, loo)];
-    if (why && why.what === "rows") parts.push(sides(why.values[i].map((value, t) => ({ label: why.names[i][t], value }))));
+    if (why && why.what === "rows") parts.push(carriers(i));
     else if (why) {
       const k = Math.min(outputOf(answers), why.start.length - 1);
       const items = why.values[i][k].map((value, t) => ({ label: why.names[t], detail: "", value }));
@@ -149,7 +166,8 @@ function whyPanel() {
       ? el("input", { id, type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", oninput: update })
       : el("select", { id, onchange: update }, feature.missing && el("option", { value: "" }, MISSING), feature.levels.map((level) => el("option", { value: level }, cut(level, 60))));
     inputs.push(input);
-    const hint = feature.numeric && feature.low !== null ? `${fmt(feature.low, 3)} to ${fmt(feature.high, 3)}` : "";
+    const day = (days) => new Date(864e5 * days).toISOString().slice(0, 10);
+    const hint = !feature.numeric || feature.low === null ? "" : feature.date ? `a date, or days since 1970; ${day(feature.low)} to ${day(feature.high)}` : `${fmt(feature.low, 3)} to ${fmt(feature.high, 3)}`;
     return el("div", { class: "field" + (feature.used ? "" : " unused"), "data-name": feature.name.toLowerCase() },
       el("label", { for: id, title: feature.name }, feature.name), input, el("span", { class: "hint" }, feature.used ? hint : "not in the model"));
   }
@@ -164,7 +182,7 @@ function whyPanel() {
     chooser && el("div", { class: "pick" }, el("label", { for: "output" }, "Explain"), chooser),
     machine && rows.index.length ? el("button", { type: "button", id: "reset", onclick: () => pick(state.row || 0) }, "Undo changes") : null);
   const form = machine ? el("form", { class: "form", onsubmit: (event) => event.preventDefault(), novalidate: true, "aria-label": "Values of the row" },
-    search, el("div", { class: "fields" }, fields)) : null;
+    search, el("div", { class: "fields" }, fields.filter((_, j) => features[j].used), fields.filter((_, j) => !features[j].used))) : null;
   const text = machine
     ? "Pick a row or type values in. The page computes the prediction itself, from the numbers of the model that are stored in it" +
       (data.check === null ? "." : `; on the rows tried, it differs from the model by at most ${data.check === 0 ? "0" : data.check.toExponential(1)} of the size of the predictions.`)

@@ -1,0 +1,230 @@
+"""From the fitted numbers of an additive model to what users read: tables, effects, importances, tests, held-out fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pellucid.effects.loo import LeaveOneOut
+from pellucid.effects.mixture_chi2 import mixture_tail
+from pellucid.effects.tables import TermTables, stack_tables
+from pellucid.effects.terms import Effect, Importances, Term, term_name
+from pellucid.features.axis import Axis
+from pellucid.features.table import Column
+from pellucid.features.term_basis import Axes, TermBasis
+from pellucid.linalg.moments import blocks
+from pellucid.models.additive_engine import Problem, State
+from pellucid.solvers.variance_components import score_test
+
+_SHOWN = 32  # points along each feature of a surface that is shown
+_LOO_WORK = 6e10  # multiplications that exact leverages may cost; beyond, of evenly spaced rows
+
+
+def live_terms(states: Sequence[State]) -> list[Term]:
+    """Terms with a function that is not zero in at least one output: main effects first."""
+    found: dict[Term, None] = {}
+    for state in states:
+        for t, term in enumerate(state.basis.terms):
+            if np.any(state.fit.beta[state.basis.slices[t]]):
+                found[term] = None
+    return sorted(found, key=lambda term: (len(term), term))
+
+
+def compile_tables(states: Sequence[State], columns: tuple[Column, ...], axes: Axes) -> TermTables:
+    """Tables of one model per output."""
+    parts = []
+    for state in states:
+        beta, basis = state.fit.beta, state.basis
+        parts.append({term: basis.table(t, beta[s]) for t, (term, s) in _terms(basis)})
+    shapes = {}
+    for term in live_terms(states):
+        on = (axes.fine[term[0]],) if len(term) == 1 else tuple(axes.coarse[j] for j in term)
+        shapes[term] = tuple(len(axis) + 1 for axis in on)
+    terms, tables = stack_tables(parts, shapes)
+    intercepts = np.array([state.intercept for state in states])
+    return TermTables(
+        columns, axes.fine, axes.coarse, terms, tables, intercepts if len(states) > 1 else float(intercepts[0])
+    )
+
+
+def _terms(basis: TermBasis) -> list[tuple[int, tuple[Term, slice]]]:
+    return list(enumerate(zip(basis.terms, basis.slices, strict=True)))
+
+
+# --------------------------------------------------------------------- effects
+
+
+def read_effects(
+    tables: TermTables, states: Sequence[State], X: np.ndarray, weight: np.ndarray, outputs: Sequence[str]
+) -> dict[str, Effect]:
+    """Curves at all points, surfaces at some, with standard errors and where the rows are."""
+    effects = {}
+    for t, term in enumerate(tables.terms):
+        axes = tables.axes(t)
+        points = [np.arange(len(a)) if len(term) == 1 else _shown(a) for a in axes]
+        grids = tuple(tables.grid(j, a, p) for j, a, p in zip(term, axes, points, strict=True))
+        values = tables.tables[t][np.ix_(*points)]
+        se = np.stack([_errors(state, term, points) for state in states], axis=-1)
+        effects[tables.names[t]] = Effect(
+            term,
+            tables.names[t],
+            grids,
+            values,
+            _density(axes, points, X[:, list(term)], weight),
+            se if len(states) > 1 else se[..., 0],
+            tuple(outputs) if len(states) > 1 else (),
+        )
+    return effects
+
+
+def _shown(axis: Axis) -> np.ndarray:
+    """At most so many points of an axis: the outermost, and others at equal steps of mass."""
+    if len(axis) <= _SHOWN or axis.levels:
+        return np.arange(len(axis))
+    k = len(axis.knots)
+    middle = np.cumsum(axis.mass[:k]) - axis.mass[:k] / 2
+    some = np.searchsorted(middle, np.linspace(0, 1, _SHOWN) * middle[-1]).clip(0, k - 1)
+    some = np.unique(np.concatenate([[0], some, [k - 1]]))
+    return np.append(some, k) if axis.missing else some
+
+
+def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarray:
+    """Posterior standard errors of a term's function at points of its axes."""
+    shape = tuple(len(p) for p in points)
+    if term not in state.basis.terms:
+        return np.zeros(shape)
+    t = state.basis.terms.index(term)
+    s = state.basis.slices[t]
+    root = state.fit.root_of(np.arange(s.start, s.stop))
+    functions = state.basis.functions(t, points)
+    out = np.empty(len(functions))
+    for start in range(0, len(functions), 2048):
+        part = functions[start : start + 2048]
+        out[start : start + 2048] = np.einsum("ij,ij->i", part @ root.T, part @ root.T)
+    return np.sqrt(state.fit.scale * out).reshape(shape)
+
+
+def _density(
+    axes: Sequence[Axis], points: Sequence[np.ndarray], X: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Share of the rows nearest to each point, or to each pair of points."""
+    place, keep = np.zeros(len(X), dtype=np.intp), weight > 0
+    for axis, shown, x in zip(axes, points, X.T, strict=True):
+        i, w = axis.locate(x)
+        keep &= i < len(axis)
+        nearest = np.minimum(i + (w > 0.5), len(axis) - 1)
+        middle = (shown[1:] + shown[:-1]) / 2
+        owner = np.searchsorted(middle, np.arange(len(axis)), "right")
+        if axis.missing:  # is near to nothing but itself
+            owner[len(axis) - 1] = len(shown) - 1
+            owner[len(axis) - 2] = min(owner[len(axis) - 2], max(len(shown) - 2, 0))
+        place = place * len(shown) + owner[nearest]
+    shape = tuple(len(p) for p in points)
+    mass = np.bincount(place[keep], weight[keep], int(np.prod(shape))).reshape(shape)
+    return mass / max(mass.sum(), np.finfo(float).tiny)
+
+
+def read_importances(tables: TermTables, states: Sequence[State]) -> Importances:
+    """Variance of each term over the rows as a share of the sum of all; the mean over outputs.
+
+    With V_j = [H⁻¹]_jj the posterior variance of βᵀG_jjβ/n is about 4σ² βᵀG_jj V_j G_jj β / n², which gives the
+    standard error.
+    """
+    power = np.zeros((len(states), len(tables.terms)))
+    error = np.zeros_like(power)
+    for k, state in enumerate(states):
+        for t, term in enumerate(tables.terms):
+            if term not in state.basis.terms:
+                continue
+            s = state.basis.slices[state.basis.terms.index(term)]
+            g = state.moments.G[s, s] @ state.fit.beta[s]
+            power[k, t] = max(float(state.fit.beta[s] @ g), 0.0) / state.moments.total
+            R = state.fit.root_of(np.arange(s.start, s.stop))
+            error[k, t] = 2.0 * np.sqrt(state.fit.scale) * np.linalg.norm(R @ g) / state.moments.total
+    total = power.sum(axis=1, keepdims=True)
+    share = np.divide(power, total, out=np.zeros_like(power), where=total > 0).mean(axis=0)
+    se = np.divide(error, total, out=np.zeros_like(power), where=total > 0).mean(axis=0)
+    return Importances(tuple(tables.names), share, se, measure="share of variance")
+
+
+def term_tests(tables: TermTables, state: State) -> list[tuple[str, float, float]]:
+    """Name, effective degrees of freedom and p-value of each term: a score test of its variance being zero."""
+    rows = []
+    edf = state.term_edf
+    for name, term in zip(tables.names, tables.terms, strict=True):
+        if term not in state.basis.terms:
+            rows.append((name, 0.0, 1.0))
+            continue
+        t = state.basis.terms.index(term)
+        s = state.basis.slices[t]
+        members = np.arange(s.start, s.stop)
+        members = members[np.isfinite(state.fit.ridge[state.basis.group[members]])]
+        Q, weights = score_test(state.fit, members, state.fit.ridge[state.basis.group[members]])
+        rows.append((name, float(edf[t]), mixture_tail(Q, weights)))
+    return rows
+
+
+# ---------------------------------------------------------------- leave-one-out
+
+
+def loo_rows(problem: Problem, states: Sequence[State]) -> np.ndarray:
+    """Rows to leave out: all of them where exact leverages are affordable, else evenly spaced ones."""
+    n, k = len(problem), max(len(state.fit.columns) for state in states)
+    most = int(max(2000, _LOO_WORK / max(k, 1) ** 2))
+    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.intp)
+
+
+def leverages(problem: Problem, state: State, rows: np.ndarray) -> np.ndarray:
+    """Leverages of rows in the last weighted least-squares problem: w_i (1/Σw + ‖R(z_i - z̄)‖²)."""
+    w, _ = problem.working(state.eta)
+    root = state.fit.root.astype(problem.dtype)
+    mean = state.moments.column_mean[state.fit.columns].astype(problem.dtype)[:, None]
+    h = np.empty(len(rows))
+    for block in blocks(len(rows), max(state.basis.size, 1), problem.dtype):
+        Z = state.basis.design(problem.X[rows[block]], problem.dtype)[state.fit.columns] - mean
+        h[block] = np.sum(np.square(root @ Z), axis=0)
+    return np.clip(w[rows] * (h + 1.0 / state.moments.total), 0.0, 1.0 - 1e-6)
+
+
+def leave_one_out(problem: Problem, state: State, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leverages and linear predictors without each row: exact for squared loss, else one Newton step."""
+    h = leverages(problem, state, rows)
+    part = problem.part(rows)
+    eta = state.eta[rows]
+    if problem.quadratic:
+        residual = part.y - eta
+    else:
+        curvature = np.maximum(part.loss.curvature(part.y, eta), 1e-12)
+        residual = -part.loss.gradient(part.y, eta) / curvature
+    return h, eta - h / (1.0 - h) * residual
+
+
+def loo_report(problem: Problem, eta: np.ndarray, rows: np.ndarray, h: np.ndarray) -> LeaveOneOut:
+    """Leave-one-out in the units of the targets."""
+    y, weight = problem.y[rows], problem.weight[rows]
+    predictions = problem.loss.mean(eta)
+    residuals = y - predictions
+    mse = float(weight @ residuals**2 / weight.sum())
+    wrong = None
+    if problem.loss.kind == "classification":
+        wrong = float(weight @ ((eta > 0) != (y > 0.5)) / weight.sum())
+    return LeaveOneOut(predictions, residuals, h, mse, None, wrong)
+
+
+def several_classes(
+    reports: Sequence[LeaveOneOut], problems: Sequence[Problem], scores: np.ndarray, rows: np.ndarray
+) -> LeaveOneOut:
+    """Leave-one-out of one model per class: probabilities side by side, and the error rate of the best class."""
+    truth = np.column_stack([problem.y[rows] for problem in problems])
+    weight = problems[0].weight[rows]
+    P = problems[0].loss.mean(scores)
+    P = P / P.sum(axis=1, keepdims=True)
+    mse = weight @ (truth - P) ** 2 / weight.sum()
+    wrong = float(weight @ (scores.argmax(axis=1) != truth.argmax(axis=1)) / weight.sum())
+    return LeaveOneOut(P, truth - P, np.column_stack([r.leverages for r in reports]), mse, None, wrong)
+
+
+def names_of(terms: Sequence[Term], columns: Sequence[Column]) -> list[str]:
+    """Names of terms."""
+    return [term_name(term, [column.name for column in columns]) for term in terms]

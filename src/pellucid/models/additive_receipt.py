@@ -1,0 +1,102 @@
+"""How much main effects explain, how much pairs add, and what a machine of all orders finds in the residuals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import cholesky, eigh, solve_triangular
+
+from pellucid.effects.receipt import Receipt
+from pellucid.effects.tables import TermTables
+from pellucid.linalg.distances import squared_distances
+from pellucid.models.additive_engine import Problem, State
+from pellucid.solvers.variance_components import fit_components
+
+_ROWS, _LANDMARKS = 3000, 300
+_LENGTHS = (0.5, 1.0, 2.0)
+
+
+def make_receipt(
+    problem: Problem, state: State, tables: TermTables, rows: np.ndarray, eta_loo: np.ndarray
+) -> Receipt:
+    """Shares of the working sum of squares, by generalised cross-validation; what is beyond by leave-one-out."""
+    n = float(problem.weight.sum())
+    null = max(state.moments.square / n, np.finfo(float).tiny)
+    unit = 1.0 if problem.quadratic or problem.scale is None else state.moments.total / n
+    explained = _clip(1.0 - state.fit.gcv(n) / null)
+    main = _clip(1.0 - _main_only(state, n, problem.scale) / null)
+    w, z = problem.part(rows).working(state.eta[rows])
+    residual = z + problem.offset[rows] - eta_loo
+    share = _found_in(residual, w, _positions(problem.X[rows], tables))
+    del unit
+    main = min(main, explained)
+    return Receipt(
+        main, explained - main, share * (1.0 - explained), "generalised cross-validation; all orders by leave-one-out"
+    )
+
+
+def _clip(share: float) -> float:
+    return float(np.clip(share, 0.0, 1.0))
+
+
+def _main_only(state: State, n: float, scale: float | None) -> float:
+    """Generalised cross-validation error of the main effects, from the moments that are there already."""
+    basis, m = state.basis, state.moments
+    alone = [t for t, term in enumerate(basis.terms) if len(term) == 1]
+    if len(alone) == len(basis.terms):
+        return state.fit.gcv(n)
+    columns = np.concatenate([np.arange(basis.slices[t].start, basis.slices[t].stop) for t in alone])
+    if len(columns) == 0:
+        return m.square / n
+    part = replace(m, G=m.G[np.ix_(columns, columns)], c=m.c[columns], column_mean=m.column_mean[columns])
+    groups, group = np.unique(basis.group[columns], return_inverse=True)
+    ridge = np.where(np.isfinite(state.fit.ridge[groups]), state.fit.ridge[groups], 1e6)
+    return fit_components(part, group, ridge, scale=scale, n_iter=8, n=n).gcv(n)
+
+
+def _positions(X: np.ndarray, tables: TermTables) -> np.ndarray:
+    """Where rows are: warped coordinates of numeric features, fitted effects of levels, in units of their spread."""
+    used = sorted({j for term in tables.terms for j in term})
+    out = np.zeros((len(X), len(used)))
+    for k, j in enumerate(used):
+        axis = tables.fine[j]
+        i, w = axis.locate(X[:, j])
+        values = np.append(axis.coordinate, np.full(len(axis) + 2 - len(axis.coordinate), np.mean(axis.coordinate)))
+        if axis.levels and (j,) in tables.terms:
+            table = tables.tables[tables.terms.index((j,))]
+            values = np.append(table.reshape(len(table), -1)[:, 0], 0.0)
+        out[:, k] = values[i] + w * (values[np.minimum(i + 1, len(values) - 1)] - values[i])
+    spread = out.std(axis=0)
+    return out[:, spread > 0] / spread[spread > 0]
+
+
+def _found_in(residual: np.ndarray, weight: np.ndarray, U: np.ndarray) -> float:
+    """Share of the residuals that kernel ridge regression on all features finds, leaving one row out.
+
+    A Gaussian kernel on landmarks, K ≈ ΦΦᵀ; every ridge from one eigendecomposition of ΦᵀWΦ.
+    """
+    some = np.linspace(0, len(residual) - 1, min(_ROWS, len(residual))).astype(np.intp)
+    r, w, U = residual[some], weight[some], U[some]
+    r = r - float(w @ r) / float(w.sum())
+    before = float(w @ r**2)
+    if U.shape[1] == 0 or before <= 0 or len(r) < 10:
+        return 0.0
+    centres = U[np.linspace(0, len(U) - 1, min(_LANDMARKS, len(U))).astype(np.intp)]
+    best = before
+    for length in _LENGTHS:
+        size = 2.0 * length**2 * U.shape[1]
+        K = np.exp(-squared_distances(centres, centres) / size)
+        K[np.diag_indices(len(K))] += 1e-8 * len(K)
+        Phi = solve_triangular(
+            cholesky(K, lower=True), np.exp(-squared_distances(centres, U) / size), lower=True
+        ).T
+        Phi = (Phi - (w @ Phi) / w.sum()) * np.sqrt(w)[:, None]
+        value, Q = eigh(Phi.T @ Phi)
+        P, target = Phi @ Q, np.sqrt(w) * r
+        c = P.T @ target
+        for ridge in np.maximum(value[-1], 1e-12) * np.logspace(-5, 0, 8):
+            fitted = P @ (c / (value + ridge))
+            h = np.minimum((P * P) @ (1.0 / (value + ridge)), 0.999)
+            best = min(best, float(np.sum(((target - fitted) / (1.0 - h)) ** 2)))
+    return _clip(1.0 - best / before)
