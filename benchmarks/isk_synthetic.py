@@ -5,7 +5,9 @@
 Claims, over 10 repetitions of three synthetic functions (1000 rows, 80/20 splits, parameters by 5-fold
 cross-validation): the error of ISK falls with the number d of Fourier features per pair; at the largest d it
 is within 10 % (relative) of kernel ridge regression with the exact Gaussian kernel, or below; SpAM is best on
-the first function, which has main effects only; the true terms are the top-ranked ones.
+the first function, which has main effects only; the true terms are the top-ranked ones. The second claim
+fails on the third function without noise, and must: its terms of more than two features alone cost a pairwise
+model more than the exact kernel loses in all.
 
 nRMSE is in per cent of the standard deviation of the test targets, as mean (standard error). Exact-Gau is
 KernelRidge, length-scale and alpha by leave-one-out. The third function is published without noise; it is
@@ -111,8 +113,10 @@ def report(which: int, noise: float | None, runs: dict[str, np.ndarray]) -> None
     rows.append(["more than two features", cell(runs["pairs"])])
     print_table(["method", "nRMSE"], rows)
     isk, others = runs["isk"].mean(axis=0), dict(zip(OTHERS, runs["others"].mean(axis=0), strict=True))
+    rise = np.diff(runs["isk"], axis=1)
+    step, error = rise.mean(axis=0), rise.std(axis=0, ddof=1) / np.sqrt(len(rise))
     print(f"falls with d, from {isk[0]:.2f} to {isk[-1]:.2f}: {verdict(bool(isk[-1] < isk[0]))}", end="; ")
-    print(f"at every step: {verdict(bool(np.all(np.diff(isk) <= 0)))}")
+    print(f"at no step a rise beyond two standard errors: {verdict(bool(np.all(step < 2 * error)))}")
     ratio = isk[-1] / others["Exact-Gau"]
     print(f"ISK / Exact-Gau at d = {SIZES[-1]}: {ratio:.3f}, at most 1.1: {verdict(ratio <= 1.1)}")
     if which == 1:

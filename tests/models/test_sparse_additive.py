@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import KFold
 
 from pellucid import SparseAdditiveClassifier, SparseAdditiveRegressor
 from pellucid.datasets import make_synthetic
@@ -11,6 +12,7 @@ from pellucid.losses import as_loss
 from pellucid.models import sparse_additive_base
 from pellucid.models.sparse_additive_basis import smooth_columns
 from pellucid.models.sparse_additive_design import AdditiveDesign, Moments
+from pellucid.solvers.group_lasso import GroupLasso
 
 
 def data(n=200, p=4, seed=0):
@@ -71,7 +73,7 @@ def test_first_functions_are_the_smooth_ones():
 
 
 def test_design_products_agree_with_columns_laid_out():
-    X, y = data(150)
+    X, _ = data(150)
     smooths = [smooth_columns(x, np.ones(150), n_knots=20, n_columns=5) for x in X.T]
     new = np.vstack([X[:50], 10 * X[50:100]])  # some beyond the knots
     design = AdditiveDesign.of(smooths, list(new.T))
@@ -89,7 +91,6 @@ def test_design_products_agree_with_columns_laid_out():
     rest = Moments.of(smooths, list(new[30:].T), v[30:], w[30:])
     np.testing.assert_allclose(moments.without(part).gram, rest.gram, atol=1e-10)
     assert rest.error(beta, 0.5) == pytest.approx(np.average((v - B @ beta - 0.5)[30:] ** 2, weights=w[30:]))
-    assert len(y) == 150
 
 
 # ------------------------------------------------------------------- optimality
@@ -134,13 +135,8 @@ def test_held_out_error_is_that_of_refits():
     """Folds are never fitted again on rows: their error must be what fits on the rows would give."""
     X, y = data(120)
     model = SparseAdditiveRegressor(alphas=[0.02, 0.1, 0.5], n_basis=4, cv=3).fit(X, y)
-    from sklearn.model_selection import KFold
-
-    smooths = model._smooths_fit
-    design = AdditiveDesign.of(smooths, list(X.T))
+    design = AdditiveDesign.of(model._smooths_fit, list(X.T))
     B = design.dense(slice(0, 120))
-    from pellucid.solvers.group_lasso import GroupLasso
-
     expected = np.zeros(3)
     for train, test in KFold(3, shuffle=True, random_state=0).split(X):
         C, t = B[train] - B[train].mean(0), y[train] - y[train].mean()
@@ -162,9 +158,7 @@ def test_finds_the_features_of_a_known_function():
     X = np.hstack([d.data, np.random.default_rng(0).normal(size=(800, 10))])
     model = SparseAdditiveRegressor().fit(X, d.target)
     assert sorted(model.importances_.top(4)) == ["x0", "x1", "x2", "x3"]
-    assert model.path_.entered()[:4] == model.path_.entered()[:4]
-    first = set(model.path_.entered()[:4])
-    assert first == {"x0", "x1", "x2", "x3"}
+    assert set(model.path_.entered()[:4]) == {"x0", "x1", "x2", "x3"}
     assert model.path_.n_terms[0] == 0
 
 

@@ -163,5 +163,7 @@ def test_names_alike_at_both_ends():
     names = [f"{'a' * 30}{i}{'b' * 30}" for i in range(3)]
     assert len(set(shorten(names, 20))) == 3
     assert shorten(["short", "x" * 50])[0] == "short"
+    tree = ["a" * 40, "a" * 20 + "b" * 60 + "1", "a" * 20 + "b" * 60 + "2"]  # the last two differ late
+    assert shorten(tree, 20)[1:] == ["aaaaaaaaaaaaaaaa…(1)", "aaaaaaaaaaaaaaaa…(2)"]
     assert labels(["cost ($)"]) == [r"cost (\$)"]
     assert wrapped("word " * 30, 20, 2).count("\n") == 1

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,14 +15,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from pellucid import (
+    AdditiveKernelRegressor,
     InterpretableKernelClassifier,
     InterpretableKernelRegressor,
+    ISKRegressor,
     KernelRidge,
     LooSearch,
     SparseAdditiveRegressor,
     build_report,
 )
-from pellucid.effects import Effect, Grid, LeaveOneOut
+from pellucid.effects import Effect, Grid, Importances, LeaveOneOut
 from pellucid.kernels import RBF
 from pellucid.report.captions import effect_caption
 from pellucid.report.facts import facts_of
@@ -84,6 +87,16 @@ def test_edits_and_receipts_are_shown():
     page = payload(build_report(Edited(alpha=1.0).fit(X[["age", "dose"]], y), X[["age", "dose"]], y))
     assert page["fit"]["edits"] == [["1", "dose: made increasing"]]
     assert facts(page["trust"]["receipt"]) == {"screened pairs": "3", "exact": "yes"}
+
+
+def test_an_additive_model_that_was_edited(models):
+    model, X, y = models("tables")
+    edited = model.edit(X, y, cap={"age": (-0.5, 0.5)})
+    page = payload(build_report(edited, X, y))
+    assert page["fit"]["edits"][0][1].startswith("cap age between -0.5 and 0.5")
+    assert page["check"] < 1e-10
+    age = next(term for term in page["terms"] if term["name"] == "age")
+    assert max(np.abs(age["values"][0])) <= 0.5
 
 
 def test_objects_become_facts():
@@ -284,6 +297,52 @@ def test_rows_without_features():
     assert len(page["rows"]["index"]) == 4
 
 
+class Wavy:
+    """A model of one term whose effect is known exactly at the points of its grid only."""
+
+    terms_, term_names_, intercept_ = [(0,)], ["u"], 2.0
+    importances_ = Importances(("u",), np.ones(1))
+    points = np.linspace(0.0, 3.0, 7)
+    effects_: ClassVar = {"u": Effect((0,), "u", (Grid("u", points),), np.sin(points), np.full(7, 1 / 7))}
+
+    def contributions(self, X):
+        return np.sin(np.asarray(X))
+
+    def predict(self, X):
+        return 2.0 + np.sin(np.asarray(X)[:, 0])
+
+
+def test_a_machine_that_is_not_the_model_is_left_out():
+    X = np.linspace(0.0, 3.0, 20)[:, None]
+    page = payload(build_report(Wavy(), X, np.zeros(20)))
+    assert page["machine"] is None
+    assert page["check"] is None
+    why = page["rows"]["why"]
+    assert why["start"] == [2.0]
+    assert np.allclose(np.ravel(why["values"]), np.sin(X[:, 0]), rtol=1e-5)
+    on_grid = payload(build_report(Wavy(), Wavy.points[:, None], np.zeros(7)))
+    assert on_grid["machine"] is not None  # nothing contradicts it there
+
+
+@pytest.mark.parametrize(
+    ("model", "label"),
+    [
+        (InterpretableKernelRegressor(alpha="loo", certify=0), "held-out deviance"),
+        (SparseAdditiveRegressor(n_basis=4, alphas=[1.0, 0.1, 0.01]), "held-out loss"),
+    ],
+)
+def test_the_choice_of_alpha_is_shown(model, label):
+    X, y = frame()
+    X = X[["age", "dose"]]
+    page = payload(build_report(model.fit(X, y), X, y))
+    chart = next(chart for chart in page["charts"] if chart["type"] == "path")
+    assert chart["mark"] == pytest.approx(model.alpha_, rel=1e-5)
+    assert chart["x"] == sorted(chart["x"])
+    at = int(np.argmin(np.abs(np.array(chart["x"]) - model.alpha_)))
+    told = facts(page["score"]["held_out"])[f"{label} at the chosen alpha"]
+    assert float(told) == pytest.approx(chart["y"][at], rel=1e-4)
+
+
 def test_which_rows_carry_a_kernel_prediction(models):
     model, X, y = models("kernel")
     rows = payload(build_report(model, X, y, max_rows=3))["rows"]
@@ -301,7 +360,10 @@ def test_no_more_rows_than_asked_for(models):
     assert some["index"] != again["index"]
     none = payload(build_report(model, X, y, max_rows=0))
     assert none["rows"]["cells"] == []
-    assert none["machine"] is not None
+    assert none["machine"] is not None  # coefficients give no rows away
+    model, X, y = models("kernel")
+    assert payload(build_report(model, X, y))["machine"] is not None
+    assert payload(build_report(model, X, y, max_rows=0))["machine"] is None
 
 
 def test_several_outputs():
@@ -351,16 +413,19 @@ def test_hostile_names_stay_inside_the_json(name):
     assert "<img" not in report.html
 
 
-def test_size_for_ten_features():
+@pytest.mark.parametrize(
+    "model",
+    [
+        ISKRegressor(sigma=1.0, alpha=1e-3, sparse_alpha=1e-6, l1_ratio=0.5, random_state=0),
+        AdditiveKernelRegressor(interactions=45),
+    ],
+)
+def test_size_for_ten_features(model):
     rng = np.random.default_rng(0)
-    X = pandas.DataFrame(rng.normal(size=(2000, 10)), columns=[f"feature {j}" for j in range(10)])
-    y = np.sin(X.iloc[:, 0]) + X.iloc[:, 1] * X.iloc[:, 2]
-    from pellucid import ISKRegressor
-
-    model = ISKRegressor(
-        sigma=1.0, n_components=20, alpha=1e-3, sparse_alpha=1e-6, l1_ratio=0.5, random_state=0
-    ).fit(X, y)
-    assert len(model.terms_) > 45  # nearly all mains and pairs
+    X = pandas.DataFrame(rng.normal(size=(1000, 10)), columns=[f"feature {j}" for j in range(10)])
+    y = sum(np.sin(X.iloc[:, i] * X.iloc[:, j]) for i in range(10) for j in range(i))
+    model.fit(X, y)
+    assert len(model.terms_) > 45  # nearly all pairs
     assert len(build_report(model, X, y).html.encode()) < 3e6
 
 
@@ -369,6 +434,7 @@ def test_size_for_ten_features():
     [
         (StandardScaler(), [[1.0]], [1.0], "with predict"),
         (Ridge().fit([[0.0], [1.0]], [0.0, 1.0]), [[1.0], [2.0]], [1.0], "inconsistent"),
+        (LogisticRegression().fit([[0.0], [1.0]], ["a", "b"]), [[1.0]], ["c"], "does not know: c"),
     ],
 )
 def test_bad_input(model, X, y, message):

@@ -62,6 +62,12 @@ def test_saving(tmp_path):
         PAGE.save(tmp_path / "nowhere" / "report.html")
 
 
+def test_a_failed_save_leaves_nothing(tmp_path):
+    with pytest.raises(UnicodeEncodeError):
+        Report("half of an emoji", "\ud83d").save(tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_in_a_notebook():
     report = Report('a "title"', '<p class="x">')
     assert 'srcdoc="&lt;p class=&quot;x&quot;&gt;"' in report._repr_html_()

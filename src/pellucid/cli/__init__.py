@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line: ``pellucid fit``, ``predict``, ``explain``, ``report``, ``compare``, ``info`` and ``demo``."""

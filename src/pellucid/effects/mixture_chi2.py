@@ -9,8 +9,8 @@ from scipy.stats import chi2, ncx2
 def mixture_tail(q: float, weights: np.ndarray) -> float:
     r"""Probability that :math:`\sum_k \lambda_k \chi^2_{1,k}` exceeds ``q``, nearly.
 
-    It is taken from the χ² distribution, possibly non-central, whose mean, spread and skewness, and if it can be
-    kurtosis, are those of the sum.
+    It is taken from the χ² distribution, possibly non-central, whose mean, spread and skewness, and if it can
+    be kurtosis, are those of the sum.
 
     References
     ----------

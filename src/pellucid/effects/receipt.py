@@ -16,8 +16,8 @@ class Receipt:
     pairs : float
         What pairs add to it.
     beyond : float
-        What a kernel machine of all features together, fitted to the residuals, adds on top: the price of leaving
-        out higher orders. Never negative.
+        What a kernel machine of all features together, fitted to the residuals, adds on top: the price of
+        leaving out higher orders. Never negative.
     how : str
         By which estimate of the error out of sample.
 

@@ -1,7 +1,7 @@
-"""An additive model compiled to tables: one number per point of a feature, or per point of a pair of features.
+"""An additive model compiled to tables: one number per point of a feature, or of a pair of features.
 
-The tables are the whole model. Prediction looks up one entry per term, linear between the points of numeric features;
-what is plotted, stored and exported are the same numbers.
+The tables are the whole model. Prediction looks up one entry per term, linear between the points of numeric
+features; what is plotted, stored and exported are the same numbers.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class TermTables:
     terms : tuple of tuples of int
         Features of each term.
     tables : tuple of ndarray
-        Values of each term at the points of its features, of shape (m + 1,) or (m₁ + 1, m₂ + 1), the last entry along
-        an axis, zero, being for values that are nowhere: levels or missing values that training did not see. With
-        several outputs there is one more axis, of length n_outputs.
+        Values of each term at the points of its features, of shape (m + 1,) or (m₁ + 1, m₂ + 1), the last
+        entry along an axis, zero, being for values that are nowhere: levels or missing values that training
+        did not see. With several outputs there is one more axis, of length n_outputs.
     intercept : float or ndarray of shape (n_outputs,)
         What a row of no effect gets.
     """
@@ -70,7 +70,7 @@ class TermTables:
         return Grid(column.name, some, column.levels is not None, has_missing)
 
     def contributions(self, X: np.ndarray) -> np.ndarray:
-        """Value of every term at rows given as a coded matrix; of shape (n, n_terms), or (n, n_terms, n_outputs)."""
+        """Value of every term at coded rows; of shape (n, n_terms), or (n, n_terms, n_outputs)."""
         extra = np.shape(self.intercept)
         out = np.zeros((len(X), len(self.terms), *extra))
         for start in range(0, len(X), _BLOCK):
@@ -124,7 +124,7 @@ def _like(w: np.ndarray, values: np.ndarray) -> np.ndarray:
 def stack_tables(
     parts: Sequence[dict[Term, np.ndarray]], shapes: dict[Term, tuple[int, ...]]
 ) -> tuple[tuple[Term, ...], tuple[np.ndarray, ...]]:
-    """Tables of several outputs side by side, zeros where an output lacks a term; one output stays as it is."""
+    """Tables of several outputs side by side, zeros where an output lacks a term; one output stays."""
     terms = tuple(shapes)
     if len(parts) == 1:
         return terms, tuple(parts[0][term] for term in terms)

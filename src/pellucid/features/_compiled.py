@@ -17,35 +17,22 @@ _C1, _C2, _C3 = _f(4.166664568298827e-2), _f(-1.388731625493765e-3), _f(2.443315
 _HALF, _ONE = _f(0.5), _f(1.0)
 
 
-@numba.njit(fastmath=_MATH, cache=True)
-def sincos(phase, unit):
-    """Write cosine and sine of float32 angles, interleaved."""
+@numba.njit(fastmath=_MATH, cache=True, nogil=True, error_model="numpy")
+def sincos(phase, scale, unit):
+    """Write cosine and sine of float32 angles times ``scale``, interleaved."""
     for j in range(phase.size):
         x = phase[j]
-        turns = np.int32(np.floor(x * _TWO_OVER_PI + _HALF))
-        t = _f(turns)
+        t = np.floor(x * _TWO_OVER_PI + _HALF)  # quarter turns
         r = ((x - t * _P1) - t * _P2) - t * _P3
         z = r * r
         s = r + r * z * (_S1 + z * (_S2 + z * _S3))
         c = _ONE - _HALF * z + z * z * (_C1 + z * (_C2 + z * _C3))
-        odd = _f(turns & 1)
-        cosine = c + odd * (s - c)
-        sine = s + odd * (c - s)
-        unit[2 * j] = cosine * (_ONE - _f((turns + 1) & 2))
-        unit[2 * j + 1] = sine * (_ONE - _f(turns & 2))
-
-
-@numba.njit(fastmath=_MATH, cache=True, nogil=True)
-def pair_products(a, b, out):
-    """Write the products of the factors of all pairs."""
-    n, D, m = a.shape
-    for r in range(n):
-        k = 0
-        for p in range(D - 1):
-            for q in range(p + 1, D):
-                for i in range(m):
-                    out[r, k, i] = a[r, p, i] * b[r, q, i]
-                k += 1
+        quarter = np.int32(t)
+        odd = (quarter & 1) != 0
+        u = s if odd else c
+        v = c if odd else s
+        unit[2 * j] = -scale * u if ((quarter + 1) & 2) != 0 else scale * u
+        unit[2 * j + 1] = -scale * v if (quarter & 2) != 0 else scale * v
 
 
 @numba.njit(fastmath=_MATH | {"reassoc"}, cache=True, nogil=True)

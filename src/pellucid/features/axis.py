@@ -1,8 +1,8 @@
-"""One feature as an axis: points, where a value lies between them, and an eigenbasis of smooth functions on them.
+"""One feature as an axis: points, where a value lies between them, and an eigenbasis of functions on them.
 
 Functions of a feature are tables on at most a few hundred points, linear in between. The points of a numeric
-feature are knots at quantiles of the data; those of a categorical feature are its levels; a missing value is a point
-of its own.
+feature are knots at quantiles of the data; those of a categorical feature are its levels; a missing value is
+a point of its own.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Axis:
     missing : bool
         Whether a point for missing values follows the knots.
     mass : ndarray of shape (m,)
-        Share of the training rows at each point, a row between two knots counting for both; m is k, plus one with
-        ``missing``.
+        Share of the training rows at each point, a row between two knots counting for both; m is k, plus one
+        with ``missing``.
     coordinate : ndarray of shape (k,)
         Where the knots lie on the warped scale, roughly from 0 to 1.
     """
@@ -85,21 +85,27 @@ class Axis:
     def locate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Point to the left of each value, and how far it is on the way to the next point, from 0 to 1.
 
-        Beyond the outermost knots a value is at the outermost knot. The point ``len(axis)`` is nowhere: an unknown
-        level, or a missing value where training had none; tables have zero there.
+        Beyond the outermost knots a value is at the outermost knot. The point ``len(axis)`` is nowhere: an
+        unknown level, or a missing value where training had none; tables have zero there.
         """
         k, m = len(self.knots), len(self)
         gone = np.isnan(x)
         if self.levels or k < 2:
             known = ~gone & (x != UNKNOWN) if self.levels else ~gone
-            i = np.where(known & (k > 0), np.clip(np.where(gone, 0.0, x), 0, max(k - 1, 0)), m).astype(np.intp)
+            at = np.clip(np.where(gone, 0.0, x), 0, max(k - 1, 0))
+            i = np.where(known & (k > 0), at, m).astype(np.intp)
             w = np.zeros(len(x))
         else:
             i = np.searchsorted(self.knots, x, "right").astype(np.intp)
             i -= 1
             np.clip(i, 0, k - 2, out=i)
-            left = self.knots[i]
-            w = np.clip((x - left) / (self.knots[i + 1] - left), 0.0, 1.0)
+            with np.errstate(over="ignore"):  # beyond the outermost knots an infinite way is cut off
+                if not np.isfinite(self.knots[-1] - self.knots[0]):
+                    x = x / 4
+                    left, right = self.knots[i] / 4, self.knots[i + 1] / 4
+                else:
+                    left, right = self.knots[i], self.knots[i + 1]
+                w = np.clip((x - left) / (right - left), 0.0, 1.0)
             w[gone] = 0.0
         i[gone] = k if self.missing else m
         return i, w
@@ -107,8 +113,8 @@ class Axis:
     def basis(self, length_scale: float, n_columns: int) -> Basis:
         """Leading eigenfunctions of the axis's kernel, orthogonal to constants under the data.
 
-        The kernel of numbers is exp(-|u - v| / length_scale) in the warped coordinate, that of levels is 1 for equal
-        levels and 0 otherwise, and a missing value is like itself alone. Centred under the mass π,
+        The kernel of numbers is exp(-|u - v| / length_scale) in the warped coordinate, that of levels is 1
+        for equal levels and 0 otherwise, and a missing value is like itself alone. Centred under the mass π,
         k̃(u, v) = k(u, v) - (kπ)(u) (kπ)(v) / πᵀkπ. With π^{1/2} k̃ π^{1/2} = QDQᵀ the columns are
         Φ = π^{-1/2} Q D^{1/2}, so that ΦΦᵀ = k̃, πᵀΦ = 0 and Φᵀ diag(π) Φ = D.
         """
@@ -129,7 +135,8 @@ class Axis:
         # centring costs one direction; points of no mass, and rounding, cost more
         keep = slice(0, min(n_columns, int(np.sum(value > _SMALLEST * max(value[0], 1e-300)))))
         columns = vector[:, keep] * (np.sqrt(value[keep]) / root[:, None])
-        columns *= np.where(columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])] < 0, -1.0, 1.0)
+        largest = columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])]
+        columns *= np.where(largest < 0, -1.0, 1.0)
         columns -= mass @ columns  # exactly zero mean
         return Basis(value[keep], np.vstack([columns, np.zeros(columns.shape[1])]))
 
@@ -155,7 +162,7 @@ class Basis:
     def at(self, place: tuple[np.ndarray, np.ndarray], dtype: type = np.float64) -> np.ndarray:
         """The columns at located values, linear between points; of shape (n, r)."""
         i, w = place
-        table = self.table.astype(dtype, copy=False)
+        table: np.ndarray = self.table.astype(dtype, copy=False)
         out = table[i]
         between = np.flatnonzero(w)
         step = table[np.minimum(i[between] + 1, len(table) - 1)] - out[between]
@@ -166,7 +173,7 @@ class Basis:
 
 def _warp(value: np.ndarray, mass: np.ndarray, middle: np.ndarray) -> np.ndarray:
     """Blend of rank and clipped linear scale: heavy tails and gross outliers do not stretch it."""
-    low, high = (float(value[min(np.searchsorted(middle, q), len(value) - 1)]) for q in _CLIP)
+    low, high = (float(value[min(int(np.searchsorted(middle, q)), len(value) - 1)]) for q in _CLIP)
     if not high > low:
         low, high = float(value[0]), float(value[-1])
     spread = high - low

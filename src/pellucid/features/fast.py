@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 _WORTH_COMPILING = 1 << 22  # numbers: below, NumPy is done before a compiled version is loaded
+_FEW_COLUMNS = 32  # beyond, the angles of all pairs cost more than the products of factors
 
 
 @lru_cache(maxsize=1)
@@ -35,25 +37,66 @@ def sincos(phase: np.ndarray, unit: np.ndarray) -> None:
     """Write ``cos(phase) + i sin(phase)`` into ``unit``."""
     loops = compiled() if phase.dtype == np.float32 and phase.size >= _WORTH_COMPILING // 64 else None
     if loops is not None:
-        loops.sincos(phase.ravel(), unit.view(np.float32).ravel())
+        loops.sincos(phase.ravel(), np.float32(1.0), unit.view(np.float32).ravel())
         return
     np.cos(phase, out=unit.real)
     np.sin(phase, out=unit.imag)
 
 
-def pair_products(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Write ``a_pi b_qi`` of all pairs p < q into ``out`` of shape (n, K, d/2)."""
-    loops = compiled() if out.size >= _WORTH_COMPILING // 8 else None
+def features(U: np.ndarray, omega: np.ndarray, scale: float, out: np.ndarray) -> None:
+    """Write the features of rows ``U`` (n, D) into ``out`` (n, K d), all of one precision."""
+    worth = out.dtype == np.float32 and out.size >= _WORTH_COMPILING // 8 and U.shape[1] <= _FEW_COLUMNS
+    loops = compiled() if worth else None
     if loops is not None:
-        loops.pair_products(a, b, out)
+        # a compiled sine is so cheap that taking all of them beats multiplying factors
+        M = _pair_frequencies(U.shape[1], omega)
+        for rows in _short_blocks(len(U), out.shape[1] * out.itemsize):
+            loops.sincos((U[rows] @ M).ravel(), np.float32(scale), out[rows].ravel())
         return
-    n, D, m = a.shape
-    step = max(1, (1 << 15) // max(1, D * m))  # rows whose factors stay in the cache
+    for rows in _short_blocks(len(U), out.shape[1] * out.itemsize):
+        a, b = _by_row(U[rows], omega[:, 0]), _by_row(U[rows], omega[:, 1])
+        a *= out.dtype.type(scale)
+        _multiply_pairs(a, b, out[rows])
+
+
+def _pair_frequencies(D: int, omega: np.ndarray) -> np.ndarray:
+    """Matrix (D, K d/2) that takes rows to the angles of all pairs."""
+    first, second = np.triu_indices(D, 1)
+    M = np.zeros((D, len(first), len(omega)), dtype=omega.dtype)
+    k = np.arange(len(first))
+    M[first, k], M[second, k] = omega[:, 0], omega[:, 1]
+    return M.reshape(D, -1)
+
+
+def pair_products(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    """Write the features into ``out`` (n, K d) for given factors of shape (n, D, d/2)."""
+    for rows in _short_blocks(len(a), out.shape[1] * out.itemsize):
+        _multiply_pairs(a[rows].transpose(1, 2, 0).copy(), b[rows].transpose(1, 2, 0).copy(), out[rows])
+
+
+def _short_blocks(n: int, row_bytes: int) -> Iterator[slice]:
+    """Blocks of rows whose features stay in the cache."""
+    step = max(32, (1 << 19) // row_bytes)
     for start in range(0, n, step):
-        rows, k = slice(start, start + step), 0
-        for p in range(D - 1):
-            np.multiply(a[rows, p, None], b[rows, p + 1 :], out=out[rows, k : k + D - 1 - p])
-            k += D - 1 - p
+        yield slice(start, min(start + step, n))
+
+
+def _by_row(U: np.ndarray, omega: np.ndarray) -> np.ndarray:
+    """Unit numbers of a few rows with the rows last, (D, d/2, n): so the loops over them are long."""
+    phase = np.ascontiguousarray(U.T)[:, None, :] * omega[:, None]
+    unit = np.empty(phase.shape, dtype=np.result_type(phase.dtype, np.complex64))
+    unit.real, unit.imag = np.cos(phase), np.sin(phase)
+    return unit
+
+
+def _multiply_pairs(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+    D, m, n = a.shape
+    products = np.empty((D * (D - 1) // 2, m, n), dtype=a.dtype)
+    k = 0
+    for p in range(D - 1):
+        np.multiply(a[p], b[p + 1 :], out=products[k : k + D - 1 - p])
+        k += D - 1 - p
+    out.view(a.dtype)[:] = products.reshape(-1, n).T
 
 
 def weighted_pairs(

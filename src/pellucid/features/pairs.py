@@ -89,25 +89,30 @@ class PairMap:
         return Factors(*(self._unit_numbers(U, self.omega[:, side]) for side in (0, 1)))
 
     def _unit_numbers(self, U: np.ndarray, omega: np.ndarray) -> np.ndarray:
-        phase = U[:, :, None] * omega
-        if phase.size and max(phase.max(), -phase.min()) > _EXACT_PHASE:
-            phase = np.remainder(phase, 2.0 * np.pi)
-        phase = phase.astype(self.dtype, copy=False)
+        phase = self._angles(U, omega)
         unit = np.empty(phase.shape, dtype=np.result_type(self.dtype, np.complex64))
         fast.sincos(phase, unit)
         return unit
 
+    def _angles(self, U: np.ndarray, omega: np.ndarray) -> np.ndarray:
+        """Angles of shape (n, D, d/2); whole turns are taken off where they would cost digits."""
+        if self._wide(U):
+            return np.remainder(U[:, :, None].astype(float) * omega, 2.0 * np.pi).astype(self.dtype)
+        return U.astype(self.dtype)[:, :, None] * omega.astype(self.dtype)
+
+    def _wide(self, U: np.ndarray) -> bool:
+        size = max(float(U.max(initial=0.0)), -float(U.min(initial=0.0)))
+        return size * float(np.abs(self.omega).max(initial=0.0)) > _EXACT_PHASE
+
     def features(self, U: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return the features of scaled rows, of shape (n, K d)."""
-        return self.expand(self.factors(U), out)
-
-    def expand(self, factors: Factors, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the features of rows whose factors are given."""
-        a, b = factors.a, factors.b
         if out is None:
-            out = np.empty((len(a), self.F), dtype=self.dtype)
-        whole = out.view(a.dtype).reshape(len(a), self.K, -1)
-        fast.pair_products(a * a.real.dtype.type(self.scale), b, whole)
+            out = np.empty((len(U), self.F), dtype=self.dtype)
+        if self._wide(U):
+            factors = self.factors(U)
+            fast.pair_products(factors.a * self.dtype(self.scale), factors.b, out)
+        else:
+            fast.features(U.astype(self.dtype, copy=False), self.omega.astype(self.dtype), self.scale, out)
         return out
 
     # ------------------------------------------- products with the whole matrix

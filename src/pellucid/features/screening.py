@@ -1,7 +1,7 @@
 """Which features and which pairs deserve columns: score statistics that need no fit of their own.
 
-A column φ that were added to the present fit would gain about (φᵀg)² / φᵀWφ, where g is the slope of the loss and W
-its curvature. A feature or a pair is ranked by the sum of these gains over its smoothest columns.
+A column φ that were added to the present fit would gain about (φᵀg)² / φᵀWφ, where g is the slope of the loss
+and W its curvature. A feature or a pair is ranked by the sum of these gains over its smoothest columns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _EXACT = 300_000  # entries up to which sums are float64
 
 class _Rows(Protocol):
     @property
-    def X(self) -> np.ndarray: ...
+    def X(self) -> np.ndarray: ...  # noqa: N802
     @property
     def offset(self) -> np.ndarray: ...
     @property
@@ -43,16 +43,15 @@ def rank_features(problem: _Rows, axes: Axes, features: Sequence[int], most: int
     return [features[k] for k in best]
 
 
-def rank_pairs(
-    problem: _Rows, axes: Axes, eta: np.ndarray, pairs: Sequence[Term], most: int
-) -> list[Term]:
+def rank_pairs(problem: _Rows, axes: Axes, eta: np.ndarray, pairs: Sequence[Term], most: int) -> list[Term]:
     """The ``most`` pairs from which the fit ``eta`` gains most, the best first.
 
-    Each feature is cut into at most 16 bins of about equal mass. With one-hot rows O of all bins of all features,
-    Oᵀ diag(g) O holds the sums of slopes g in the cells of every pair, and OᵀWO the curvatures: two matrix products,
-    however many pairs there are. The gain Σ (cell slope)² / (cell curvature) of a pair is compared with its mean and
-    spread under noise at several resolutions, for bins joined in fours and sixteens along either feature, and the
-    largest excess counts: a pair may be smooth along one feature and rough along the other.
+    Each feature is cut into at most 16 bins of about equal mass. With one-hot rows O of all bins of all
+    features, Oᵀ diag(g) O holds the sums of slopes g in the cells of every pair, and OᵀWO the curvatures: two
+    matrix products, however many pairs there are. The gain Σ (cell slope)² / (cell curvature) of a pair is
+    compared with its mean and spread under noise at several resolutions, for bins joined in fours and
+    sixteens along either feature, and the largest excess counts: a pair may be smooth along one feature and
+    rough along the other.
     """
     w, r = _residual(problem, eta)
     scale = float(w @ r**2) / float(problem.weight.sum())
@@ -66,13 +65,13 @@ def rank_pairs(
     for start in range(0, len(problem), _BLOCK):
         rows = slice(start, start + _BLOCK)
         m = len(w[rows])
-        O = np.zeros((m, k, _BINS), dtype=dtype)
+        cells: np.ndarray = np.zeros((m, k, _BINS), dtype=dtype)
         for f, j in enumerate(features):
             i, _ = axes.coarse[j].locate(problem.X[rows, j])
-            O[np.arange(m), f, bins[f][i]] = 1.0
-        O = O.reshape(m, -1)
-        slope += (O * (w[rows] * r[rows]).astype(dtype)[:, None]).T @ O
-        curvature += (O * w[rows].astype(dtype)[:, None]).T @ O
+            cells[np.arange(m), f, bins[f][i]] = 1.0
+        hot = cells.reshape(m, -1)
+        slope += (hot * (w[rows] * r[rows]).astype(dtype)[:, None]).T @ hot
+        curvature += (hot * w[rows].astype(dtype)[:, None]).T @ hot
     S, C = (A.reshape(k, _BINS, k, _BINS) for A in (slope, curvature))
     gain = np.empty(len(pairs))
     for t, (p, q) in enumerate(pairs):

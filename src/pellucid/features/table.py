@@ -1,13 +1,14 @@
 """A table as it comes (numbers, categories, booleans, dates, missing values) read as one float64 matrix.
 
-Levels of a categorical column become code numbers, a missing value is NaN, and a level that training did not see is
-``UNKNOWN``. What each column is gets decided once, in training.
+Levels of a categorical column become code numbers, a missing value is NaN, and a level that training did not
+see is ``UNKNOWN``. What each column is gets decided once, in training.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Any
 
 import narwhals as nw
@@ -48,18 +49,23 @@ class Column:
         assert self.levels is not None
         known: dict[Any, float] = {str(level): float(i) for i, level in enumerate(self.levels)}
         rest = known.get(OTHER, UNKNOWN)
-        unique, inverse = np.unique(
-            np.array(["" if _is_missing(v) else f"={v}" for v in values], dtype=object).astype(str),
-            return_inverse=True,
-        )
-        codes = np.array([np.nan if u == "" else known.get(u[1:], rest) for u in unique])
-        return codes[inverse] if len(values) else np.empty(0)
+        seen: dict[Any, float] = {}
+        out = np.empty(len(values))
+        for i, v in enumerate(values):
+            if _is_missing(v):
+                out[i] = np.nan
+                continue
+            key = (type(v), v)  # 1, True and 1.0 are equal, but not the same level
+            if key not in seen:
+                seen[key] = known.get(_text(v), rest)
+            out[i] = seen[key]
+        return out
 
 
 def learn_columns(X: Any, weight: np.ndarray, names: Sequence[str] | None) -> tuple[Column, ...]:
     """Decide what each column of the training table is; levels are ordered by name.
 
-    Text, categories and enumerations are levels; numbers, booleans and dates are numbers. Beyond
+    Text, categories and enumerations are levels; numbers, booleans, dates and durations are numbers. Beyond
     :data:`MAX_LEVELS` levels the rarest are gathered under :data:`OTHER`.
     """
     columns = []
@@ -89,7 +95,7 @@ def read_table(X: Any, columns: Sequence[Column]) -> np.ndarray:
 
 def _levels(values: np.ndarray, weight: np.ndarray) -> tuple[Any, ...]:
     present = np.array([not _is_missing(v) for v in values], dtype=bool)
-    text = np.array([str(v) for v in values[present]], dtype=object).astype(str)
+    text = np.array([_text(v) for v in values[present]], dtype=object).astype(str)
     unique, inverse = np.unique(text, return_inverse=True)
     mass = np.bincount(inverse, weight[present], len(unique)) if len(unique) else np.empty(0)
     unique = unique[mass > 0]
@@ -106,33 +112,69 @@ def _raw_columns(X: Any) -> list[tuple[np.ndarray, bool]]:
         return [_from_series(column, column.name) for column in frame.iter_columns()]
     if X.dtype.kind in "biuf":
         return [(column, False) for column in np.asarray(X, dtype=np.float64).T]
-    return [(_from_objects(column, j), False) for j, column in enumerate(np.asarray(X, dtype=object).T)]
+    if X.dtype.kind in "mM":
+        return [(_days(column), X.dtype.kind == "M") for column in X.T]
+    return [_from_objects(column, j) for j, column in enumerate(np.asarray(X, dtype=object).T)]
 
 
 def _from_series(column: Any, name: str) -> tuple[np.ndarray, bool]:
-    if column.dtype.is_temporal() and column.dtype != nw.Duration:
-        moments = column.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")
-        days = moments.astype(np.int64) / (1e6 * _DAY)
-        return np.where(np.isnat(moments), np.nan, days), True
-    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+    kind = column.dtype
+    if kind == nw.Duration:
+        return _days(column.to_numpy().astype("timedelta64[us]")), False
+    if kind in (nw.Date, nw.Datetime):
+        if getattr(kind, "time_zone", None) is not None:
+            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return _days(column.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")), True
+    if kind.is_numeric() or kind == nw.Boolean:
         if column.is_null().any():
             return _as_numbers(np.array(column.to_list(), dtype=object), name), False
         return np.asarray(column.to_numpy(), dtype=np.float64), False
-    return _from_objects(np.array(column.to_list(), dtype=object), name), False
+    values = _objects(column.to_list())
+    if kind in (nw.Categorical, nw.Enum):  # levels, even if they look like numbers
+        return _objects([None if _is_missing(v) else _text(v) for v in values]), False
+    return _from_objects(values, name)
 
 
-def _from_objects(values: np.ndarray, name: Any) -> np.ndarray:
-    """Objects stay objects, unless they are all numbers."""
+def _objects(values: list[Any]) -> np.ndarray:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
+def _from_objects(values: np.ndarray, name: Any) -> tuple[np.ndarray, bool]:
+    """Objects stay objects, unless they are all numbers or all dates."""
     kinds = {type(v) for v in values if not _is_missing(v)}
     if all(issubclass(kind, bool | int | float | np.number | np.bool_) for kind in kinds):
-        return np.array([np.nan if _is_missing(v) else v for v in values], dtype=np.float64)
+        return np.array([np.nan if _is_missing(v) else v for v in values], dtype=np.float64), False
+    if all(issubclass(kind, date | np.datetime64) for kind in kinds):
+        return _days(np.array([np.datetime64("NaT") if _is_missing(v) else _moment(v) for v in values])), True
     for kind in kinds:
         if not issubclass(kind, str | bytes | bool | int | float | np.generic) and not hasattr(kind, "value"):
             raise TypeError(
                 f"Column {name!r} holds values of type {kind.__name__}: argument must be a string or a real "
                 f"number."
             )
-    return values
+    return values, False
+
+
+def _moment(value: Any) -> np.datetime64:
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")
+
+
+def _days(moments: np.ndarray) -> np.ndarray:
+    """Dates as days since 1970, durations as days; NaN where there is none."""
+    gone = np.isnat(moments)
+    kind = "datetime64[us]" if moments.dtype.kind == "M" else "timedelta64[us]"
+    return np.where(gone, np.nan, moments.astype(kind).astype(np.int64) / (1e6 * _DAY))
+
+
+def _text(value: Any) -> str:
+    """Name of a level; a whole number has the same one as int and as float."""
+    if isinstance(value, float | np.floating) and np.isfinite(value) and value == np.floor(value):
+        return str(int(value))
+    return str(value)
 
 
 def _as_numbers(values: np.ndarray, name: str) -> np.ndarray:
@@ -150,4 +192,6 @@ def _is_missing(value: Any) -> bool:
         return True
     if isinstance(value, str | bytes):
         return False
-    return bool(value != value) if isinstance(value, float | np.generic) else type(value).__name__ == "NAType"
+    if isinstance(value, float | np.generic):
+        return bool(value != value)
+    return type(value).__name__ in ("NAType", "NaTType")

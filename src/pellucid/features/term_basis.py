@@ -1,8 +1,8 @@
 """Columns of an additive model: eigenfunctions of single features, products of them for pairs.
 
-The columns of a term fall into *groups* by how fast they vary along each of its features (smooth, middling, rough).
-Each group gets a variance of its own when the model is fitted, so that every term finds its own smoothness, and a pair
-may be smooth along one feature and rough along the other.
+The columns of a term fall into *groups* by how fast they vary along each of its features (smooth, middling,
+rough). Each group gets a variance of its own when the model is fitted, so that every term finds its own
+smoothness, and a pair may be smooth along one feature and rough along the other.
 """
 
 from __future__ import annotations
@@ -23,16 +23,20 @@ _N_BANDS = len(BANDS) + 1
 
 @dataclass(frozen=True)
 class Axes:
-    """Axis and eigenbasis of every feature: a fine one for main effects, a coarser one for pairs."""
+    """Axis and eigenbasis of every feature: a fine one for main effects, a coarser one for pairs.
+
+    The columns of features in ``whole`` form one group: none of them is dropped without the others.
+    """
 
     fine: tuple[Axis, ...]
     coarse: tuple[Axis, ...]
     main: tuple[Basis, ...]
     pair: tuple[Basis, ...]
+    whole: tuple[int, ...] = ()
 
     def band(self, feature: int, column: np.ndarray) -> np.ndarray:
         """Band of columns of a feature; levels have no notion of rough, so all are in the first."""
-        if self.fine[feature].levels:
+        if self.fine[feature].levels or feature in self.whole:
             return np.zeros(len(column), dtype=np.intp)
         return np.digitize(column, BANDS)
 
@@ -88,9 +92,9 @@ class TermBasis:
         return np.array([place[term] for term, _ in self.keys], dtype=np.intp)
 
     def design(self, X: np.ndarray, dtype: type = np.float64) -> np.ndarray:
-        """Columns of the rows of ``X``, transposed: of shape (size, n), so that a column lies in one piece."""
+        """Columns at the rows of ``X``, transposed: of shape (size, n), so that a column is in one piece."""
         main, pair = self._columns(X, dtype)
-        Zt = np.empty((self.size, len(X)), dtype=dtype)
+        Zt: np.ndarray = np.empty((self.size, len(X)), dtype=dtype)
         for term, pick, s in zip(self.terms, self.picks, self.slices, strict=True):
             if len(term) == 1:
                 Zt[s] = main[term[0]][pick[0]]
@@ -98,9 +102,7 @@ class TermBasis:
                 np.multiply(pair[term[0]][pick[0]], pair[term[1]][pick[1]], out=Zt[s])
         return Zt
 
-    def _columns(
-        self, X: np.ndarray, dtype: type
-    ) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
+    def _columns(self, X: np.ndarray, dtype: type) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
         axes = self.axes
         alone = {t[0] for t in self.terms if len(t) == 1}
         paired = {j for t in self.terms if len(t) == 2 for j in t}
@@ -131,7 +133,7 @@ class TermBasis:
         return A.table @ W @ B.table.T
 
     def functions(self, t: int, where: Sequence[np.ndarray]) -> np.ndarray:
-        """Columns of term ``t`` at points of its axes, all combinations for a pair; of shape (points, columns)."""
+        """Columns of term ``t`` at points of its axes, all combinations for a pair: (points, columns)."""
         term, pick = self.terms[t], self.picks[t]
         if len(term) == 1:
             return self.axes.main[term[0]].table[where[0]][:, pick[0]]
@@ -155,9 +157,9 @@ def pair_picks(
 ) -> dict[Term, tuple[np.ndarray, ...]]:
     """Share ``budget`` columns among pairs: the products with the largest prior variance anywhere.
 
-    The prior variance of a product is the product of the eigenvalues, times the variance of its group. Without known
-    variances each pair gets the same number of columns. Groups that had no column yet take the variance of their
-    smoother neighbours.
+    The prior variance of a product is the product of the eigenvalues, times the variance of its group.
+    Without known variances each pair gets the same number of columns. Groups that had no column yet take the
+    variance of their smoother neighbours.
     """
     prior, of_pair, place = [], [], []
     for k, (p, q) in enumerate(pairs):
@@ -176,7 +178,7 @@ def pair_picks(
     chosen = np.argsort(-every, kind="stable")[:budget]
     chosen = chosen[every[chosen] > floor]
     of_pair_all, place_all = np.concatenate(of_pair)[chosen], np.concatenate(place)[chosen]
-    picks = {}
+    picks: dict[Term, tuple[np.ndarray, ...]] = {}
     for k, (p, q) in enumerate(pairs):
         mine = np.sort(place_all[of_pair_all == k])
         if len(mine):

@@ -49,8 +49,9 @@ def weighted_moments(
 ) -> Moments:
     """Accumulate moments in one pass; memory does not grow with the number of rows.
 
-    Products of a block are taken in ``dtype``, sums over blocks in float64. Targets are centred first; columns are
-    centred afterwards, which loses nothing if their means are small, as those of an eigenbasis are.
+    Products of a block are taken in ``dtype``, sums over blocks in float64. Targets are centred first;
+    columns are centred afterwards, which loses nothing if their means are small, as those of an eigenbasis
+    are.
     """
     total = float(w.sum())
     target_mean = float(w @ z) / total

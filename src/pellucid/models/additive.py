@@ -1,4 +1,4 @@
-"""The additive kernel machine: smooth main effects and pairs that choose their own smoothness, compiled to tables."""
+"""The additive kernel machine: main effects and pairs that choose their own smoothness, as tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from pellucid._validation import check_offset, check_weight
 from pellucid.effects import jackknife_plus
+from pellucid.features.table import read_table
 from pellucid.losses import as_loss
 from pellucid.models.additive_base import AdditiveKernelBase
 from pellucid.models.additive_engine import Problem
@@ -23,20 +24,24 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
 
     .. math:: \eta(x) = b + \sum_p f_p(x_p) + \sum_{p<q} f_{pq}(x_p, x_q)
 
-    Each term lies in a reproducing-kernel space of its own: a Matérn kernel on a warped scale of the feature, centred
-    under the data, and products of two such kernels for pairs. So main effects have mean zero over the training rows,
-    and a pair has mean zero along each of its features under the product of their distributions: it holds no main
-    effect. The columns of each term fall into groups from smooth to rough along each feature; every group has a
-    variance of its own, chosen by restricted maximum likelihood, and groups that carry no more than noise are
-    dropped. Nothing needs tuning, and there is no randomness.
+    Each term lies in a reproducing-kernel space of its own: a Matérn kernel on a warped scale of the feature,
+    centred under the data, and products of two such kernels for pairs. So main effects have mean zero over
+    the training rows, and a pair has mean zero along each of its features under the product of their
+    distributions: it holds no main effect. The columns of each term fall into groups from smooth to rough
+    along each feature; every group has a variance of its own, chosen by restricted maximum likelihood, and
+    groups that carry no more than noise are dropped. Nothing needs tuning, and there is no randomness.
 
     Parameters
     ----------
     interactions : "auto", int, list of pairs, default="auto"
-        Which pairs of features may interact: as many as the data support, the given number of strongest ones, or the
-        pairs named in a list such as ``[("age", "income")]``; 0 for main effects only.
+        Which pairs of features may interact: as many as the data support, the given number of strongest ones,
+        or the pairs named in a list such as ``[("age", "income")]``; 0 for main effects only.
     loss : {"squared", "poisson", "gamma"}, default="squared"
         What a good fit means; for Poisson and gamma the prediction is :math:`e^\eta`.
+    monotone : dict, optional
+        Features whose effect must rise or fall, such as ``{"age": "increasing", "price": "decreasing"}``, or
+        1 and -1; numeric features only. The prediction is monotone in such a feature everywhere; it takes
+        part in no pair. A missing value is not ordered.
 
     Attributes
     ----------
@@ -55,17 +60,21 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
     tables_ : TermTables
         The whole model as tables.
     loo_ : LeaveOneOut
-        Leave-one-out predictions of the rows ``loo_rows_``: exact for squared loss, one Newton step otherwise.
+        Leave-one-out predictions of the rows ``loo_rows_``: exact for squared loss, else one Newton step.
     edf_, scale_ : float
         Effective degrees of freedom, and the variance of the noise (dispersion).
+    deviance_explained_, loo_deviance_explained_ : float
+        Share of the deviance explained, on the training rows and leaving one row out.
+    edits_ : list of Edit
+        What :meth:`edit` did.
     columns_ : tuple of Column
         What each feature was taken for.
 
     Notes
     -----
-    Categories (text, categorical columns) are levels of their own; a level not seen in training contributes nothing,
-    as if the feature were average. A missing value is a level of its own where training had some, and
-    contributes nothing otherwise. Values beyond those of training get the effect of the nearest one.
+    Categories (text, categorical columns) are levels of their own; a level not seen in training contributes
+    nothing, as if the feature were average. A missing value is a level of its own where training had some,
+    and contributes nothing otherwise. Values beyond those of training get the effect of the nearest one.
 
     Examples
     --------
@@ -77,13 +86,16 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
     >>> model = AdditiveKernelRegressor().fit(X, y)
     >>> model.importances_.top(2)
     ['x0', 'x1 × x2']
-    >>> bool(np.allclose(model.contributions(X).sum(axis=1) + model.intercept_, model.predict(X)))
+    >>> bool(
+    ...     np.allclose(model.contributions(X).sum(axis=1) + model.intercept_, model.predict(X))
+    ... )
     True
     """
 
-    def __init__(self, interactions: Any = "auto", *, loss: Any = "squared") -> None:
+    def __init__(self, interactions: Any = "auto", *, loss: Any = "squared", monotone: Any = None) -> None:
         self.interactions = interactions
         self.loss = loss
+        self.monotone = monotone
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -108,22 +120,29 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
         AdditiveKernelRegressor
             Itself.
         """
-        self.loss_ = loss = as_loss(self.loss)
+        problems = self._prepare(X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
+        self._fit_problems(*problems)
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None, exposure: Any = None
+    ) -> tuple[list[Problem], list[str], float]:
+        loss = as_loss(self.loss)
         if loss.name not in ("squared", *_LOG_LINK):
             raise ValueError(f"loss must be 'squared', 'poisson' or 'gamma', got {self.loss!r}.")
-        X = self._enter(X, reset=True)
+        self.loss_ = loss
+        X = self._enter(X, reset=reset)
         if y is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
-        y = loss.check_targets(column_or_1d(y, dtype=np.float64, warn=True))
+        y = column_or_1d(y, dtype=np.float64, warn=True)
         check_consistent_length(X, y)
         weight = check_weight(sample_weight, len(y))
+        y = loss.check_targets(y, weight)
         known = check_offset(offset, exposure, len(y), log_link=loss.name in _LOG_LINK)
-        rows = self._learn_rows(X, weight)
+        rows = self._learn_rows(X, weight) if reset else read_table(X, self.columns_)
         kept = weight > 0
         unit = _spread(y[kept] - known[kept], weight[kept]) if loss.name == "squared" else 1.0
-        problem = Problem(rows[kept], y[kept] / unit, weight[kept], known[kept] / unit, loss)
-        self._fit_problems([problem], [], unit)
-        return self
+        return [Problem(rows[kept], y[kept] / unit, weight[kept], known[kept] / unit, loss)], [], unit
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """Predict the mean of the target.
@@ -175,19 +194,21 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
 class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
     r"""Additive kernel machine for classes: logistic, one model per class if there are more than two.
 
-    The model is that of :class:`AdditiveKernelRegressor` with :math:`P(y = 1) = 1 / (1 + e^{-\eta})`. For more than
-    two classes each is set against the rest and the probabilities are normalised.
+    The model is that of :class:`AdditiveKernelRegressor` with :math:`P(y = 1) = 1 / (1 + e^{-\eta})`. For
+    more than two classes each is set against the rest and the probabilities are normalised.
 
     Parameters
     ----------
     interactions : "auto", int, list of pairs, default="auto"
         As in :class:`AdditiveKernelRegressor`.
+    monotone : dict, optional
+        As in :class:`AdditiveKernelRegressor`: of the log odds of the second class; two classes only.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes.
-    terms_, term_names_, importances_, effects_, receipt_, tables_, edf_, scale_, columns_
+    terms_, term_names_, importances_, effects_, receipt_, tables_, edf_, scale_, edits_, columns_
         As in :class:`AdditiveKernelRegressor`; with more than two classes effects have one value per class.
     intercept_ : float, or ndarray of shape (n_classes,)
         The constant.
@@ -206,8 +227,9 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
     array(['yes', 'no'], dtype='<U3')
     """
 
-    def __init__(self, interactions: Any = "auto") -> None:
+    def __init__(self, interactions: Any = "auto", *, monotone: Any = None) -> None:
         self.interactions = interactions
+        self.monotone = monotone
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit the model.
@@ -228,7 +250,13 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         AdditiveKernelClassifier
             Itself.
         """
-        X = self._enter(X, reset=True)
+        self._fit_problems(*self._prepare(X, y, sample_weight, reset=True, offset=offset))
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None
+    ) -> tuple[list[Problem], list[str], float]:
+        X = self._enter(X, reset=reset)
         if y is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
@@ -236,26 +264,27 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         check_classification_targets(y)
         weight = check_weight(sample_weight, len(y))
         kept = weight > 0
-        self.classes_ = np.unique(y[kept])
-        if len(self.classes_) < 2:
+        classes = np.unique(y[kept])
+        if len(classes) < 2:
             raise ValueError(
                 f"This classifier needs at least two classes; the targets hold one class only, "
-                f"{self.classes_[0]!r}."
+                f"{classes[0]!r}."
             )
-        self.loss_ = as_loss("logistic")
+        if reset:
+            self.classes_ = classes
+            self.loss_ = as_loss("logistic")
+        elif not np.array_equal(classes, self.classes_):
+            raise ValueError(f"The model is of classes {self.classes_}; the targets hold {classes}.")
         known = check_offset(offset, None, len(y), log_link=False)
-        if offset is not None and len(self.classes_) > 2:
+        if offset is not None and len(classes) > 2:
             raise ValueError("offset is for two classes only.")
-        rows = self._learn_rows(X, weight)[kept]
-        positive = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        self._fit_problems(
-            [
-                Problem(rows, (y[kept] == c).astype(float), weight[kept], known[kept], self.loss_)
-                for c in positive
-            ],
-            [str(c) for c in positive],
-        )
-        return self
+        rows = (self._learn_rows(X, weight) if reset else read_table(X, self.columns_))[kept]
+        positive = classes[1:] if len(classes) == 2 else classes
+        problems = [
+            Problem(rows, (y[kept] == c).astype(float), weight[kept], known[kept], self.loss_)
+            for c in positive
+        ]
+        return problems, [str(c) for c in positive], 1.0
 
     def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Linear predictor: log odds, of shape (n,), or (n, n_classes) of each class against the rest."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -13,24 +15,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid._validation import check_count
 from pellucid.effects import Effect, Importances, Summary
+from pellucid.effects.purify_grids import purify_jointly
 from pellucid.effects.receipt import Receipt
 from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Term
 from pellucid.features.table import learn_columns, read_table
-from pellucid.features.term_basis import Axes
-from pellucid.models.additive_engine import Problem, State, build_axes, fit_additive
-from pellucid.models.additive_reading import (
-    compile_tables,
-    leave_one_out,
-    loo_report,
-    loo_rows,
-    names_of,
-    read_effects,
-    read_importances,
-    several_classes,
-    term_tests,
-)
-from pellucid.models.additive_receipt import make_receipt
+from pellucid.models.additive_edit import Wishes, edited
+from pellucid.models.additive_engine import Problem, build_axes, fit_additive
+from pellucid.models.additive_reading import names_of
+from pellucid.models.additive_recipe import Edit, Recipe
+from pellucid.models.additive_refit import into_cone
+from pellucid.models.additive_results import store_results
+from pellucid.models.additive_shape import monotone_directions, monotone_rows
+from pellucid.models.additive_summary import summarise
 
 
 class AdditiveKernelBase(BaseEstimator):
@@ -43,6 +40,11 @@ class AdditiveKernelBase(BaseEstimator):
     importances_: Importances
     effects_: dict[str, Effect]
     receipt_: Receipt
+    terms_: list[Term]
+    term_names_: list[str]
+
+    _prepare: Callable[..., tuple[list[Problem], list[str], float]]
+    """Problems to fit, names of outputs, and the unit of the targets; subclasses say how."""
 
     # ------------------------------------------------------------------ entry
     def _enter(self, X: Any, weight: np.ndarray | None = None, *, reset: bool) -> Any:
@@ -85,7 +87,7 @@ class AdditiveKernelBase(BaseEstimator):
         return sorted({self._pair(pair) for pair in wanted}), None
 
     def _pair(self, pair: Any) -> Term:
-        if isinstance(pair, str) or len(pair) != 2:
+        if isinstance(pair, str) or np.ndim(pair) != 1 or len(pair) != 2:
             raise ValueError(f"interactions holds {pair!r}; each entry must be a pair of features.")
         p, q = sorted(self._feature(name) for name in pair)
         if p == q:
@@ -98,6 +100,8 @@ class AdditiveKernelBase(BaseEstimator):
             if name not in names:
                 raise ValueError(f"There is no feature {name!r}; the features are {names[:20]}.")
             return names.index(name)
+        if isinstance(name, bool) or not isinstance(name, Integral):
+            raise ValueError(f"A feature is given by its name or number, got {name!r}.")
         if not 0 <= int(name) < len(names):
             raise ValueError(f"There is no feature number {name}; there are {len(names)} features.")
         return int(name)
@@ -106,38 +110,94 @@ class AdditiveKernelBase(BaseEstimator):
     def _fit_problems(self, problems: Sequence[Problem], outputs: Sequence[str], unit: float = 1.0) -> None:
         """Fit one problem per output on the same rows, and read the result in units of the targets."""
         X, weight = problems[0].X, problems[0].weight
+        directions = monotone_directions(self.monotone, self.columns_, self._feature)
+        if directions and len(problems) > 1:
+            raise ValueError(
+                "monotone is for numbers and for two classes: of several classes not all can become "
+                "more probable."
+            )
         pairs, most = self._pairs()
+        for pair in pairs or ():
+            for j in set(pair) & set(directions):
+                raise ValueError(
+                    f"interactions names a pair of {self.columns_[j].name!r}, which is monotone; a monotone "
+                    f"feature takes part in no pair."
+                )
         levels = [None if column.levels is None else len(column.levels) for column in self.columns_]
-        axes = build_axes(X, weight, levels)
-        states = [fit_additive(problem, axes, pairs, most) for problem in problems]
+        # a cone needs all columns: what is smooth may be zero without the constraints, and not with them
+        axes = replace(build_axes(X, weight, levels), whole=tuple(sorted(directions)))
+        free = [fit_additive(problem, axes, pairs, most, alone=sorted(directions)) for problem in problems]
+        states = [
+            into_cone(p, state, monotone_rows(state.basis, directions))
+            for p, state in zip(problems, free, strict=True)
+        ]
+        self._recipe = Recipe.of(states, (), directions)
+        self.edits_: list[Edit] = []
         if unit != 1.0:
             problems = [problem.in_units(unit) for problem in problems]
-            states = [state.in_units(unit) for state in states]
-        self._read(problems, states, axes, outputs)
+            states, free = ([state.in_units(unit) for state in group] for group in (states, free))
+        store_results(self, problems, states, axes, outputs, free)
 
-    def _read(
-        self, problems: Sequence[Problem], states: Sequence[State], axes: Axes, outputs: Sequence[str]
-    ) -> None:
-        X, weight = problems[0].X, problems[0].weight
-        self.tables_ = tables = compile_tables(states, self.columns_, axes)
-        self.terms_ = list(tables.terms)
-        self.term_names_ = names_of(tables.terms, self.columns_)
-        self.intercept_ = tables.intercept
-        self.effects_ = read_effects(tables, states, X, weight, outputs)
-        self.importances_ = read_importances(tables, states)
-        self.edf_ = float(np.mean([state.fit.edf.sum() + 1.0 for state in states]))
-        self.scale_ = float(np.mean([state.fit.scale for state in states]))
-        self.tests_ = [term_tests(tables, state) for state in states]
-        self.loo_rows_ = rows = loo_rows(problems[0], states)
-        self._loo_weight = weight[rows]
-        held_out = [leave_one_out(p, s, rows) for p, s in zip(problems, states, strict=True)]
-        reports = [loo_report(p, eta, rows, h) for p, (h, eta) in zip(problems, held_out, strict=True)]
-        self.loo_ = reports[0]
-        if len(reports) > 1:
-            scores = np.column_stack([eta for _, eta in held_out])
-            self.loo_ = several_classes(reports, problems, scores, rows)
-        self.receipt_ = make_receipt(problems[0], states[0], tables, rows, held_out[0][1])
-        self.n_rows_ = len(X)
+    # ------------------------------------------------------------------- edit
+    def edit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        drop: Any = (),
+        freeze: Any = (),
+        smooth: Any = None,
+        cap: Any = None,
+        sample_weight: Any = None,
+        **known: Any,
+    ) -> Self:
+        """A new model in which some terms are changed as told and all others are fitted again.
+
+        The terms that are fitted again keep their columns and ridges; the intercept is fitted again too. This
+        model stays as it is.
+
+        Parameters
+        ----------
+        X, y : as in :meth:`fit`
+            The rows to fit to, usually those of the training.
+        drop : list of terms
+            Terms to leave out. A term is given by its name, such as ``"age"`` or ``"age × income"``, or as a
+            feature or a pair of features.
+        freeze : list of terms
+            Terms that stay exactly as they are, in this and all later edits.
+        smooth : dict from terms to factors
+            Terms whose ridges are multiplied: above one they become smoother, below one rougher.
+        cap : dict from terms to pairs (lowest, highest)
+            Terms whose values are cut off at limits, ``None`` for no limit; they are frozen from then on, and
+            their mean need not be zero any more.
+        sample_weight : array-like of shape (n,), optional
+            As in :meth:`fit`.
+        **known
+            ``offset`` and ``exposure`` as in :meth:`fit`.
+
+        Returns
+        -------
+        The new model; its ``edits_`` say what was done.
+        """
+        check_is_fitted(self)
+        wishes = Wishes.read(self._term, drop, freeze, smooth, cap)
+        return edited(self, wishes, X, y, sample_weight, known)
+
+    def _term(self, key: Any) -> Term:
+        """A term of this model by its name or by its features."""
+        if isinstance(key, str) and key in self.term_names_:
+            return self.terms_[self.term_names_.index(key)]
+        parts = [key] if isinstance(key, str) or np.ndim(key) == 0 else list(key)
+        try:
+            term = tuple(sorted(self._feature(part) for part in parts))
+        except ValueError:
+            term = ()
+        if term not in self.terms_:
+            raise ValueError(f"The model has no term {key!r}; its terms are {self.term_names_[:20]}.")
+        return term
+
+    def _name(self, term: Term) -> str:
+        return names_of([term], self.columns_)[0]
 
     # ---------------------------------------------------------------- reading
     def compiled(self) -> TermTables:
@@ -156,7 +216,8 @@ class AdditiveKernelBase(BaseEstimator):
         Returns
         -------
         ndarray of shape (n, n_terms), or (n, n_terms, n_classes) for more than two classes
-            Together with ``intercept_`` (and the offset, where there is one) they sum to the linear predictor.
+            Together with ``intercept_`` (and the offset, where there is one) they sum to the linear
+            predictor.
         """
         return self._rows_and(X)[1]
 
@@ -167,38 +228,31 @@ class AdditiveKernelBase(BaseEstimator):
     def _predictor(self, X: Any) -> np.ndarray:
         return self._rows_and(X)[1].sum(axis=1) + self.intercept_
 
-    def _facts(self) -> list[tuple[str, object]]:
-        mains = sum(len(term) == 1 for term in self.terms_)
-        return [
-            ("rows", self.n_rows_),
-            ("loss", str(self.loss_.name)),
-            ("terms", f"{mains} main effects, {len(self.terms_) - mains} pairs"),
-            ("intercept", self.intercept_),
-            ("effective degrees of freedom", self.edf_),
-            ("scale", self.scale_),
-        ]
+    def effects(self, *, purify: bool = False, against: str = "joint") -> dict[str, Effect]:
+        """The fitted function of each term on a grid: ``effects_``, or purified.
+
+        Parameters
+        ----------
+        purify : bool, default=False
+            Whether surfaces are made orthogonal to all functions of one of their features under the joint
+            distribution of the rows, and curves take what they lose; the sum changes by a constant only.
+        against : {"joint", "marginals"}, default="joint"
+            The distribution to purify against. Under the product of the two features' own distributions
+            surfaces of this model are pure as they are.
+
+        Returns
+        -------
+        dict from the name of a term to its Effect
+        """
+        check_is_fitted(self)
+        if against not in ("joint", "marginals"):
+            raise ValueError(f"against must be 'joint' or 'marginals', got {against!r}.")
+        return purify_jointly(self.effects_) if purify and against == "joint" else dict(self.effects_)
 
     def summary(self, n: int = 15) -> Summary:
         """What was fitted: terms with degrees of freedom and tests, scale, held-out fit; print it."""
         check_is_fitted(self)
-        facts = self._facts()
-        facts.append(("receipt", "\n" + _indent(str(self.receipt_))))
-        facts.append(("terms by importance", "\n" + _indent(self._term_table(n))))
-        return Summary(type(self).__name__, facts)
-
-    def _term_table(self, n: int) -> str:
-        share = self.importances_
-        best = share.order[:n]
-        width = max([len(self.term_names_[t]) for t in best] + [4])
-        lines = [f"{'':<{width}}   share     edf        p"]
-        for t in best:
-            p = min(tests[t][2] for tests in self.tests_) * len(self.tests_)
-            edf = np.mean([tests[t][1] for tests in self.tests_])
-            shown = "<1e-4" if p < 1e-4 else f"{min(p, 1.0):.4f}"
-            lines.append(f"{self.term_names_[t]:<{width}}  {100 * share[t]:5.1f} %  {edf:6.1f}  {shown:>7}")
-        if len(self.terms_) > len(best):
-            lines.append(f"... and {len(self.terms_) - len(best)} more")
-        return "\n".join(lines)
+        return summarise(self, n)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -210,7 +264,3 @@ class AdditiveKernelBase(BaseEstimator):
 
 def _is_numeric(X: Any) -> bool:
     return getattr(getattr(X, "dtype", None), "kind", "f") in "biufc"
-
-
-def _indent(text: str) -> str:
-    return "\n".join("  " + line for line in text.splitlines())

@@ -29,6 +29,7 @@ _MAIN_COLUMNS, _AXIS_COLUMNS = 32, 64
 _MAX_FEATURES = 300  # main effects that get columns
 _MAX_PAIRS = 150
 _PRUNE_FIRST, _PRUNE = 0.0, 0.5
+_LEAST_SIGNAL = 0.1  # prior variance of a column in units of its sampling variance
 _USUAL_SPREAD = 5.0  # prior mean of a group's standard deviation, in units of the predictor of counts and classes
 _LENGTH_SCALE = 1.0  # of an axis whose bulk runs from 0 to 1; groups adapt it
 
@@ -132,6 +133,11 @@ def build_axes(X: np.ndarray, weight: np.ndarray, n_levels: Sequence[int | None]
         fine.append(Axis.numeric(x, weight, _KNOTS))
         small = len(fine[-1].knots) <= _PAIR_KNOTS * 4 // 3
         coarse.append(fine[-1] if small else Axis.numeric(x, weight, _PAIR_KNOTS))
+    return with_bases(fine, coarse)
+
+
+def with_bases(fine: Sequence[Axis], coarse: Sequence[Axis]) -> Axes:
+    """Axes with their eigenbases, which follow from them."""
     main = [axis.basis(_LENGTH_SCALE, _AXIS_COLUMNS) for axis in fine]
     pair = [
         basis if axis is rough else rough.basis(_LENGTH_SCALE, _AXIS_COLUMNS)
@@ -215,8 +221,8 @@ def _budget(problem: Problem, state: State | None, times: float) -> int:
 
 
 def _floor(problem: Problem, state: State) -> float:
-    """Prior variance below which a column could not move by more than a hundredth of its noise."""
-    return 1e-2 / float(problem.weight.sum())
+    """Prior variance below which a column would have less than a tenth of a degree of freedom."""
+    return _LEAST_SIGNAL * state.fit.scale / float(problem.weight.sum())
 
 
 def run_stage(
@@ -277,8 +283,11 @@ def run_stage(
         beta = fit.beta if beta is None else beta + t * (fit.beta - beta)
         state = State(basis, fit, moments, intercept, eta, t == 1.0 and change < 0.1)
     assert state is not None
-    if final and not problem.quadratic:
-        polish(problem, state)
+    if final:
+        state = compact(state)
+        if not problem.quadratic:
+            polish(problem, state)
+    basis = state.basis
     with np.errstate(divide="ignore"):
         found = state.fit.scale / state.fit.ridge
     state.variance = dict(zip(basis.keys, found, strict=True))
@@ -344,6 +353,35 @@ def _halve(
             return t
         t /= 2
     return t
+
+
+def compact(state: State) -> State:
+    """The same state without the columns that were dropped."""
+    basis, fit, m = state.basis, state.fit, state.moments
+    kept = np.zeros(basis.size, dtype=bool)
+    kept[fit.columns] = True
+    picks: dict[Term, tuple[np.ndarray, ...]] = {}
+    for term, pick, s in zip(basis.terms, basis.picks, basis.slices, strict=True):
+        if kept[s].any():
+            picks[term] = tuple(part[kept[s]] for part in pick)
+    lean = _basis(basis.axes, picks)
+    place = {key: g for g, key in enumerate(basis.keys)}
+    groups = np.array([place[key] for key in lean.keys], dtype=np.intp)
+    columns = np.flatnonzero(kept)
+    return replace(
+        state,
+        basis=lean,
+        fit=replace(
+            fit,
+            beta=fit.beta[columns],
+            ridge=fit.ridge[groups],
+            edf=fit.edf[groups],
+            columns=np.arange(len(columns)),
+        ),
+        moments=replace(
+            m, G=m.G[np.ix_(columns, columns)], c=m.c[columns], column_mean=m.column_mean[columns]
+        ),
+    )
 
 
 def polish(problem: Problem, state: State) -> None:

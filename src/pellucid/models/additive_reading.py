@@ -1,8 +1,8 @@
-"""From the fitted numbers of an additive model to what users read: tables, effects, importances, tests, held-out fit."""
+"""From a fit to what users read: tables, effects, importances, tests, held-out fit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from pellucid.features.table import Column
 from pellucid.features.term_basis import Axes, TermBasis
 from pellucid.linalg.moments import blocks
 from pellucid.models.additive_engine import Problem, State
+from pellucid.models.additive_shape import exactly_monotone
 from pellucid.solvers.variance_components import score_test
 
 _SHOWN = 32  # points along each feature of a surface that is shown
@@ -28,23 +29,47 @@ def live_terms(states: Sequence[State]) -> list[Term]:
         for t, term in enumerate(state.basis.terms):
             if np.any(state.fit.beta[state.basis.slices[t]]):
                 found[term] = None
-    return sorted(found, key=lambda term: (len(term), term))
+    return sorted(found, key=_order)
 
 
-def compile_tables(states: Sequence[State], columns: tuple[Column, ...], axes: Axes) -> TermTables:
-    """Tables of one model per output."""
+def _order(term: Term) -> tuple[int, Term]:
+    return len(term), term
+
+
+def compile_tables(
+    states: Sequence[State],
+    columns: tuple[Column, ...],
+    axes: Axes,
+    directions: Mapping[int, int],
+    frozen: Mapping[Term, np.ndarray],
+) -> TermTables:
+    """Tables of one model per output.
+
+    Main effects of the features in ``directions`` are made monotone to the last bit, and the tables in
+    ``frozen`` are taken as they are.
+    """
     parts = []
-    for state in states:
+    for k, state in enumerate(states):
         beta, basis = state.fit.beta, state.basis
-        parts.append({term: basis.table(t, beta[s]) for t, (term, s) in _terms(basis)})
+        part = {term: basis.table(t, beta[s]) for t, (term, s) in _terms(basis)}
+        for j in directions:
+            if (j,) in part:
+                part[(j,)] = exactly_monotone(part[(j,)], len(axes.fine[j].knots), directions[j])
+        part |= {term: table[..., k] if len(states) > 1 else table for term, table in frozen.items()}
+        parts.append(part)
     shapes = {}
-    for term in live_terms(states):
+    for term in sorted({*live_terms(states), *frozen}, key=_order):
         on = (axes.fine[term[0]],) if len(term) == 1 else tuple(axes.coarse[j] for j in term)
         shapes[term] = tuple(len(axis) + 1 for axis in on)
     terms, tables = stack_tables(parts, shapes)
     intercepts = np.array([state.intercept for state in states])
     return TermTables(
-        columns, axes.fine, axes.coarse, terms, tables, intercepts if len(states) > 1 else float(intercepts[0])
+        columns,
+        axes.fine,
+        axes.coarse,
+        terms,
+        tables,
+        intercepts if len(states) > 1 else float(intercepts[0]),
     )
 
 
@@ -125,17 +150,22 @@ def _density(
     return mass / max(mass.sum(), np.finfo(float).tiny)
 
 
-def read_importances(tables: TermTables, states: Sequence[State]) -> Importances:
+def read_importances(
+    tables: TermTables, states: Sequence[State], fixed: Sequence[Mapping[Term, float]]
+) -> Importances:
     """Variance of each term over the rows as a share of the sum of all; the mean over outputs.
 
-    With V_j = [H⁻¹]_jj the posterior variance of βᵀG_jjβ/n is about 4σ² βᵀG_jj V_j G_jj β / n², which gives the
-    standard error.
+    ``fixed`` has the variances of terms that were not fitted, for each output.
+
+    With V_j = [H⁻¹]_jj the posterior variance of βᵀG_jjβ/n is about 4σ² βᵀG_jj V_j G_jj β / n², which gives
+    the standard error.
     """
     power = np.zeros((len(states), len(tables.terms)))
     error = np.zeros_like(power)
     for k, state in enumerate(states):
         for t, term in enumerate(tables.terms):
             if term not in state.basis.terms:
+                power[k, t] = fixed[k].get(term, 0.0)
                 continue
             s = state.basis.slices[state.basis.terms.index(term)]
             g = state.moments.G[s, s] @ state.fit.beta[s]
@@ -149,7 +179,7 @@ def read_importances(tables: TermTables, states: Sequence[State]) -> Importances
 
 
 def term_tests(tables: TermTables, state: State) -> list[tuple[str, float, float]]:
-    """Name, effective degrees of freedom and p-value of each term: a score test of its variance being zero."""
+    """Name, effective degrees of freedom and p-value of each term, of a score test that it is zero."""
     rows = []
     edf = state.term_edf
     for name, term in zip(tables.names, tables.terms, strict=True):
@@ -178,7 +208,7 @@ def loo_rows(problem: Problem, states: Sequence[State]) -> np.ndarray:
 def leverages(problem: Problem, state: State, rows: np.ndarray) -> np.ndarray:
     """Leverages of rows in the last weighted least-squares problem: w_i (1/Σw + ‖R(z_i - z̄)‖²)."""
     w, _ = problem.working(state.eta)
-    root = state.fit.root.astype(problem.dtype)
+    root: np.ndarray = state.fit.root.astype(problem.dtype)
     mean = state.moments.column_mean[state.fit.columns].astype(problem.dtype)[:, None]
     h = np.empty(len(rows))
     for block in blocks(len(rows), max(state.basis.size, 1), problem.dtype):
@@ -215,7 +245,7 @@ def loo_report(problem: Problem, eta: np.ndarray, rows: np.ndarray, h: np.ndarra
 def several_classes(
     reports: Sequence[LeaveOneOut], problems: Sequence[Problem], scores: np.ndarray, rows: np.ndarray
 ) -> LeaveOneOut:
-    """Leave-one-out of one model per class: probabilities side by side, and the error rate of the best class."""
+    """Leave-one-out of one model per class: probabilities side by side, error rate of the best class."""
     truth = np.column_stack([problem.y[rows] for problem in problems])
     weight = problems[0].weight[rows]
     P = problems[0].loss.mean(scores)

@@ -1,4 +1,4 @@
-"""How much main effects explain, how much pairs add, and what a machine of all orders finds in the residuals."""
+"""What main effects explain, what pairs add, what a machine of all orders finds in the residuals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from scipy.linalg import cholesky, eigh, solve_triangular
 
 from pellucid.effects.receipt import Receipt
 from pellucid.effects.tables import TermTables
+from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.distances import squared_distances
+from pellucid.linalg.moments import Moments, weighted_moments
 from pellucid.models.additive_engine import Problem, State
 from pellucid.solvers.variance_components import fit_components
 
@@ -18,51 +20,93 @@ _LENGTHS = (0.5, 1.0, 2.0)
 
 
 def make_receipt(
-    problem: Problem, state: State, tables: TermTables, rows: np.ndarray, eta_loo: np.ndarray
+    problem: Problem,
+    state: State,
+    tables: TermTables,
+    rows: np.ndarray,
+    eta_loo: np.ndarray,
+    kept: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Receipt:
-    """Shares of the working sum of squares, by generalised cross-validation; what is beyond by leave-one-out."""
+    """Shares of the working sum of squares, by generalised cross-validation; what is beyond by leave-one-out.
+
+    ``kept`` are the parts of the offset that are terms of the model after all, main effects and pairs,
+    because they were not fitted again.
+    """
     n = float(problem.weight.sum())
-    null = max(state.moments.square / n, np.finfo(float).tiny)
-    unit = 1.0 if problem.quadratic or problem.scale is None else state.moments.total / n
+    moments = state.moments
+    square = moments.square
+    if kept is not None:
+        w, z = problem.working(state.eta)
+        square = _square(z + kept[0] + kept[1], w)
+        moments = _moments_of_mains(problem, state.basis, w, z + kept[1])
+    null = max(square / n, np.finfo(float).tiny)
     explained = _clip(1.0 - state.fit.gcv(n) / null)
-    main = _clip(1.0 - _main_only(state, n, problem.scale) / null)
+    main = _clip(1.0 - _main_only(state, moments, n, problem.scale) / null)
+    if kept is not None and not np.any(kept[1]) and all(len(term) == 1 for term in state.basis.terms):
+        main = explained
     w, z = problem.part(rows).working(state.eta[rows])
     residual = z + problem.offset[rows] - eta_loo
     share = _found_in(residual, w, _positions(problem.X[rows], tables))
-    del unit
     main = min(main, explained)
     return Receipt(
-        main, explained - main, share * (1.0 - explained), "generalised cross-validation; all orders by leave-one-out"
+        main,
+        explained - main,
+        share * (1.0 - explained),
+        "generalised cross-validation; all orders by leave-one-out",
     )
+
+
+def _square(z: np.ndarray, w: np.ndarray) -> float:
+    mean = float(w @ z) / float(w.sum())
+    return float(w @ (z - mean) ** 2)
 
 
 def _clip(share: float) -> float:
     return float(np.clip(share, 0.0, 1.0))
 
 
-def _main_only(state: State, n: float, scale: float | None) -> float:
+def _main_only(state: State, m: Moments, n: float, scale: float | None) -> float:
     """Generalised cross-validation error of the main effects, from the moments that are there already."""
-    basis, m = state.basis, state.moments
-    alone = [t for t, term in enumerate(basis.terms) if len(term) == 1]
-    if len(alone) == len(basis.terms):
+    basis = state.basis
+    columns = _main_columns(basis)
+    if len(columns) == basis.size and m is state.moments:
         return state.fit.gcv(n)
-    columns = np.concatenate([np.arange(basis.slices[t].start, basis.slices[t].stop) for t in alone])
     if len(columns) == 0:
         return m.square / n
-    part = replace(m, G=m.G[np.ix_(columns, columns)], c=m.c[columns], column_mean=m.column_mean[columns])
+    part = m
+    if m is state.moments:
+        part = replace(m, G=m.G[np.ix_(columns, columns)], c=m.c[columns], column_mean=m.column_mean[columns])
     groups, group = np.unique(basis.group[columns], return_inverse=True)
     ridge = np.where(np.isfinite(state.fit.ridge[groups]), state.fit.ridge[groups], 1e6)
     return fit_components(part, group, ridge, scale=scale, n_iter=8, n=n).gcv(n)
 
 
+def _main_columns(basis: TermBasis) -> np.ndarray:
+    some = [
+        np.arange(s.start, s.stop)
+        for term, s in zip(basis.terms, basis.slices, strict=True)
+        if len(term) == 1
+    ]
+    return np.concatenate([np.empty(0, dtype=np.intp), *some])
+
+
+def _moments_of_mains(problem: Problem, basis: TermBasis, w: np.ndarray, z: np.ndarray) -> Moments:
+    alone = [t for t, term in enumerate(basis.terms) if len(term) == 1]
+    lean = TermBasis(basis.axes, tuple(basis.terms[t] for t in alone), tuple(basis.picks[t] for t in alone))
+    dtype = problem.dtype
+    return weighted_moments(lambda rows: lean.design(problem.X[rows], dtype), w, z, lean.size, dtype)
+
+
 def _positions(X: np.ndarray, tables: TermTables) -> np.ndarray:
-    """Where rows are: warped coordinates of numeric features, fitted effects of levels, in units of their spread."""
+    """Where rows are: warped coordinates of numbers, fitted effects of levels, in units of their spread."""
     used = sorted({j for term in tables.terms for j in term})
     out = np.zeros((len(X), len(used)))
     for k, j in enumerate(used):
         axis = tables.fine[j]
         i, w = axis.locate(X[:, j])
-        values = np.append(axis.coordinate, np.full(len(axis) + 2 - len(axis.coordinate), np.mean(axis.coordinate)))
+        values = np.append(
+            axis.coordinate, np.full(len(axis) + 2 - len(axis.coordinate), np.mean(axis.coordinate))
+        )
         if axis.levels and (j,) in tables.terms:
             table = tables.tables[tables.terms.index((j,))]
             values = np.append(table.reshape(len(table), -1)[:, 0], 0.0)

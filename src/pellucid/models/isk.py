@@ -229,7 +229,7 @@ class ISKClassifier(ClassifierMixin, ISKBase):
     are chosen by the folds' own loss.
 
     *Hinge loss*: small problems are solved as a quadratic programme. Larger ones go through ever less smoothed
-    losses until the duality gap is below 0.05 % of the objective; phase 2 rounds the kink off on a stretch of 0.02.
+    losses until the duality gap is below 0.1 % of the objective; phase 2 rounds the kink off on a stretch of 0.02.
 
     Examples
     --------

@@ -12,15 +12,17 @@ from scipy.linalg import solve_triangular
 from pellucid.exceptions import IndefiniteKernelError, NotEnoughMemoryError
 from pellucid.features.pairs import PairMap
 from pellucid.linalg import available_memory, cholesky_in_place, format_bytes, positive_spectrum
-from pellucid.losses import Loss, Squared
+from pellucid.losses import Hinge, Loss, Squared
 from pellucid.models.isk_rows import Features, Rows
 from pellucid.solvers import GLMProblem, fit_glm, fit_hinge
 from pellucid.solvers.fold_ridge import DualRidge, PrimalRidge, Sums
 from pellucid.solvers.matvec_glm import MatvecFit, Products, factor, fit_matvec
+from pellucid.solvers.smooth_hinge import _SmoothHinge
 
 _SIGMAS = 2.0 ** np.arange(-4, 6)  # in units of the spread of a scaled column
 _LAMBDAS = 10.0 ** np.arange(-8.0, 0.5, 0.5)  # alpha per row
 _FIRST_LAMBDA = 4  # where the search starts: 1e-6
+_FOLD_WIDTH = 0.3  # of the parabola that rounds the hinge loss off
 _EXACT = 3e9  # multiplications up to which features are float64 and every fit is exact
 # Near the decision boundary a loss of ±1 targets looks like a multiple of the squared loss; the same multiple of
 # alpha gives a fit of about the same smoothness. (Logistic: ¼ of the squared loss of scores twice as large.)
@@ -317,7 +319,9 @@ def _iterative_loss(
         eta = stretch * (products.times(W[:, c]) + ls.b[c])
         start = MatvecFit(stretch * W[:, c], stretch * float(ls.b[c]), eta, first)
         for f, weight in enumerate(_fold_weights(rows)):
-            fit = fit_matvec(products, target, weight, loss, alpha, start, max_iter=max_iter, refresh=0 if f else 3)
+            # the fits without a fold only serve to choose, for which a rounded kink is sharp enough
+            own = _SmoothHinge(_FOLD_WIDTH) if f and isinstance(loss, Hinge) else loss
+            fit = fit_matvec(products, target, weight, own, alpha, start, max_iter=max_iter, refresh=0 if f else 3)
             found[f][:, c] = fit.w
             steps, good = max(steps, fit.n_iter), good and fit.converged
             start = start if f else fit

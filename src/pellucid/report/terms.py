@@ -13,7 +13,7 @@ from pellucid.report.captions import effect_caption
 from pellucid.report.evidence import rounded
 from pellucid.report.reading import Reading, thin
 
-_CURVE, _MAP = 120, 32  # points of a curve; points along each side of a map
+_CURVE, _MAP = 80, 32  # points of a curve; points along each side of a map
 
 
 def importance_payload(importances: Importances | None) -> dict[str, Any] | None:

@@ -1,7 +1,7 @@
 """Ridge regression with one ridge per group of columns, all chosen at once by restricted maximum likelihood.
 
-The model is z = b + Σ_g Z_g β_g + ε with β_g ~ N(0, τ_g² I) and ε ~ N(0, σ²/w). Everything is read off the moments
-G = ZᵀWZ and c = ZᵀWz of the centred columns, whatever the number of rows.
+The model is z = b + Σ_g Z_g β_g + ε with β_g ~ N(0, τ_g² I) and ε ~ N(0, σ²/w). Everything is read off the
+moments G = ZᵀWZ and c = ZᵀWz of the centred columns, whatever the number of rows.
 
 With λ_g = σ²/τ_g², H = G + Λ and β = H⁻¹c, the effective degrees of freedom of a group are
 edf_g = m_g - λ_g tr[H⁻¹]_gg, and at the maximum of the restricted likelihood
@@ -108,10 +108,11 @@ def fit_components(
         Number of observations, if it is not the sum of the weights.
     spread : ndarray of shape (n_groups,), optional
         Variance of the rows' predictors per unit of τ_g². If given, the standard deviation of a group's
-        contribution has an exponential prior of mean one: then λ_g = σ² (edf_g + τ_g spread_g^{1/2}) / ‖β_g‖². It
-        keeps predictors of counts and classes from running away where classes are separable.
+        contribution has an exponential prior of mean one: then λ_g = σ² (edf_g + τ_g spread_g^{1/2}) /
+        ‖β_g‖². It keeps predictors of counts and classes from running away where classes are separable.
     tol : float
-        Iteration ends when no group of more than a tenth of a degree of freedom changes by more than this share.
+        Iteration ends when no group of more than a tenth of a degree of freedom changes by more than this
+        share.
     """
     n = moments.total if n is None else n
     ridge = np.array(ridge, dtype=float)
@@ -153,8 +154,8 @@ def _solve(
 ) -> Components:
     """Solution for given ridges; a rough one, on the way, of many columns, is in float32.
 
-    With s = λ^{-1/2} per column, A = diag(s) G diag(s) + I = LLᵀ has no eigenvalue below one, so no jitter is needed;
-    H⁻¹ = diag(s) A⁻¹ diag(s).
+    With s = λ^{-1/2} per column, A = diag(s) G diag(s) + I = LLᵀ has no eigenvalue below one, so no jitter is
+    needed; H⁻¹ = diag(s) A⁻¹ diag(s).
     """
     columns = np.flatnonzero(np.isfinite(ridge[group]))
     member = group[columns]
@@ -177,7 +178,7 @@ def _solve(
             raise FloatingPointError("The normal equations are not finite: check the scale of the targets.")
         root, _ = trtri(L, lower=1, overwrite_c=1)
         spared = np.einsum("ij,ij->j", root, root).astype(float)  # diagonal of A⁻¹
-        edf = np.bincount(member, 1.0 - spared, len(ridge))
+        edf = np.bincount(member, 1.0 - spared, len(ridge)).astype(float)
         v = (root.T @ (root @ (s * c).astype(root.dtype))).astype(float)
         beta[columns] = s * v
         fitted = float(v @ (s * c))  # βᵀc
@@ -195,8 +196,9 @@ def _solve(
 def score_test(fit: Components, members: np.ndarray, ridge: np.ndarray) -> tuple[float, np.ndarray]:
     """Score statistic for the columns ``members`` having variance zero, and the weights of its distribution.
 
-    Were they absent, u = Z_jᵀW(z - fit without them) would be N(0, σ²M) with M = S - Λ_j, S = ([H⁻¹]_jj)⁻¹, and
-    u = S β_j. The statistic Q = ‖u‖²/σ² is then a sum of independent χ²₁ with the eigenvalues of M as weights.
+    Were they absent, u = Z_jᵀW(z - fit without them) would be N(0, σ²M) with M = S - Λ_j, S = ([H⁻¹]_jj)⁻¹,
+    and u = S β_j. The statistic Q = ‖u‖²/σ² is then a sum of independent χ²₁ with the eigenvalues of M as
+    weights.
     """
     V = fit.covariance_block(members)
     S = np.linalg.inv(V)
@@ -207,7 +209,7 @@ def score_test(fit: Components, members: np.ndarray, ridge: np.ndarray) -> tuple
 
 
 def noise_groups(fit: Components, group: np.ndarray, threshold: float) -> np.ndarray:
-    """Groups whose score statistic is less than ``threshold`` standard deviations above its mean under noise."""
+    """Groups whose score is less than ``threshold`` standard deviations above its mean under noise."""
     noise = np.zeros(len(fit.ridge), dtype=bool)
     order = np.argsort(group, kind="stable")
     edges = np.searchsorted(group[order], np.arange(len(fit.ridge) + 1))

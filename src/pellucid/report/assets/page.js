@@ -71,7 +71,7 @@ function confusionTable(chart) {
   const top = Math.max(...chart.counts.flat(), 1);
   return el("div", { class: "scroll" }, el("table", { class: "confusion" }, el("thead", null, el("tr", null, el("th", null, "observed ↓ predicted →"), chart.classes.map((c) => el("th", { scope: "col", title: c }, cut(c, 16))))),
     el("tbody", null, chart.counts.map((line, i) => el("tr", null, el("th", { scope: "row", title: chart.classes[i] }, cut(chart.classes[i], 24)), line.map((n, j) => {
-      const level = n === 0 ? "h0" : `${i === j ? "p" : "n"}${Math.max(1, Math.round((8 * n) / top))}`;
+      const level = n === 0 ? "h0" : `${i === j ? "p" : "n"}${Math.max(1, Math.round((5 * n) / top))}`;
       return el("td", { class: `cell ${level}` }, String(n));
     }))))));
 }

@@ -167,7 +167,7 @@ function whyPanel() {
       : el("select", { id, onchange: update }, feature.missing && el("option", { value: "" }, MISSING), feature.levels.map((level) => el("option", { value: level }, cut(level, 60))));
     inputs.push(input);
     const day = (days) => new Date(864e5 * days).toISOString().slice(0, 10);
-    const hint = !feature.numeric || feature.low === null ? "" : feature.date ? `a date, or days since 1970; ${day(feature.low)} to ${day(feature.high)}` : `${fmt(feature.low, 3)} to ${fmt(feature.high, 3)}`;
+    const hint = !feature.numeric ? `${feature.levels.length} levels` : feature.low === null ? "" : feature.date ? `a date, or days since 1970; ${day(feature.low)} to ${day(feature.high)}` : `${fmt(feature.low, 3)} to ${fmt(feature.high, 3)}`;
     return el("div", { class: "field" + (feature.used ? "" : " unused"), "data-name": feature.name.toLowerCase() },
       el("label", { for: id, title: feature.name }, feature.name), input, el("span", { class: "hint" }, feature.used ? hint : "not in the model"));
   }
@@ -185,7 +185,8 @@ function whyPanel() {
     search, el("div", { class: "fields" }, fields.filter((_, j) => features[j].used), fields.filter((_, j) => !features[j].used))) : null;
   const text = machine
     ? "Pick a row or type values in. The page computes the prediction itself, from the numbers of the model that are stored in it" +
-      (data.check === null ? "." : `; on the rows tried, it differs from the model by at most ${data.check === 0 ? "0" : data.check.toExponential(1)} of the size of the predictions.`)
+      (data.check === null ? "." : `; on the rows tried, it differs from the model by at most ${data.check === 0 ? "0" : data.check.toExponential(1)} of the size of the predictions.`) +
+      (machine.kernel ? " A kernel model compares a row with its training rows, which are therefore stored in this file." : "")
     : "This model has no formula short enough for a page, so rows of the data can be looked at, but no values typed in. " +
       (rows.why && rows.why.what === "rows" ? "A kernel model predicts from the training rows that resemble the row: those that matter most are shown." : "");
   const panel = el("div", { class: "why" }, el("p", { class: "lead" }, text), controls, el("div", { class: "split" }, form, el("div", null, message, result)));

@@ -1,0 +1,124 @@
+"""The models that can be named on the command line, and the rivals that ``compare`` puts beside them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pellucid
+from pellucid.cli.errors import UserError
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model by name: its classes, which tables it takes, and how its time grows with the rows."""
+
+    name: str
+    title: str
+    regressor: Callable[..., Any]
+    classifier: Callable[..., Any]
+    takes: str = "all"
+    """As in :class:`~pellucid.cli.recipe.Recipe`."""
+    counts: bool = False
+    """Whether it has a Poisson loss."""
+    growth: float = 1.0
+    """Time grows at most with this power of the number of rows."""
+
+    def make(self, task: str, options: dict[str, Any]) -> Any:
+        """The estimator for a task, with those of its parameters that were named."""
+        cls = self.classifier if task == "classification" else self.regressor
+        parameters = inspect.signature(cls).parameters
+        if task == "counts":
+            if not self.counts:
+                raise UserError(f"The model {self.name} has no Poisson loss for counts; take additive or glm.")
+            options = {"loss": "poisson"} | options
+        elif task == "regression" and self.counts:
+            options = {"loss": "squared"} | options
+        for name, value in options.items():
+            if name not in parameters:
+                raise UserError(f"The model {self.name} has no option --{name} for {task}.")
+            if name == "loss" and task == "counts" and value != "poisson":
+                raise UserError(f"Counts go with the Poisson loss, not with {value!r}; see --task.")
+        return cls(**options)
+
+
+MODELS = {
+    choice.name: choice
+    for choice in (
+        Choice(
+            "additive",
+            "curves and surfaces that add up; nothing to tune",
+            pellucid.AdditiveKernelRegressor,
+            pellucid.AdditiveKernelClassifier,
+            counts=True,
+        ),
+        Choice(
+            "sparse-additive",
+            "curves of single features, most of them zero",
+            pellucid.SparseAdditiveRegressor,
+            pellucid.SparseAdditiveClassifier,
+            takes="filled",
+        ),
+        Choice(
+            "isk",
+            "curves and pairs from random Fourier features",
+            pellucid.ISKRegressor,
+            pellucid.ISKClassifier,
+            takes="filled",
+        ),
+        Choice(
+            "interpretable",
+            "a kernel model as coefficients, with a certificate",
+            pellucid.InterpretableKernelRegressor,
+            pellucid.InterpretableKernelClassifier,
+            takes="numbers",
+            counts=True,
+            growth=2.5,
+        ),
+        Choice(
+            "ridge",
+            "kernel ridge regression with exact leave-one-out",
+            pellucid.KernelRidge,
+            pellucid.KernelRidgeClassifier,
+            takes="numbers",
+            growth=2.5,
+        ),
+        Choice(
+            "glm",
+            "kernel model with Poisson, gamma or logistic loss",
+            pellucid.KernelGLMRegressor,
+            pellucid.KernelClassifier,
+            takes="numbers",
+            counts=True,
+            growth=2.5,
+        ),
+    )
+}
+
+
+def find(name: str) -> Choice:
+    """The model of a name."""
+    if name not in MODELS:
+        raise UserError(f"There is no model {name!r}; there are {', '.join(MODELS)}.")
+    return MODELS[name]
+
+
+def fit(
+    model: Any, X: Any, y: Any, weight: Any = None, known: dict[str, Any] | None = None, name: str = "model"
+) -> Any:
+    """Fit an estimator with weights, offset and exposure, as far as they were given."""
+    extra = dict(known or {})
+    taken = inspect.signature(model.fit).parameters
+    for key in extra:
+        if key not in taken:
+            raise UserError(f"The model {name} takes no {key} for this task; take additive, glm or interpretable.")
+    if weight is not None:
+        extra["sample_weight"] = weight
+    return model.fit(X, y, **extra)
+
+
+def predict(model: Any, X: Any, known: dict[str, Any] | None = None, how: str = "predict") -> Any:
+    """Predict with the offset and exposure that were given."""
+    return getattr(model, how)(X, **(known or {}))

@@ -1,0 +1,115 @@
+"""Which task a target sets: regression, classification or counts, guessed by one documented rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from pellucid.cli.errors import UserError
+from pellucid.cli.kinds import Told, as_text, understand
+
+TASKS = ("regression", "classification", "counts")
+_MANY_CLASSES = 100
+_FEW = 12  # whole numbers with so few different values may be codes of classes
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target ready for a model, the task, and why it was taken for that task."""
+
+    values: np.ndarray
+    task: str
+    why: str
+    hint: str = ""
+
+
+def read_target(
+    column: pd.Series, task: str | None = None, *, exposure: bool = False, loss: str | None = None, comma: bool = False
+) -> Target:
+    """Read a target without missing values and decide on the task, unless ``task`` says it.
+
+    Text, truth values and anything with two different values are classes. Whole numbers from zero up are counts if
+    there is an exposure or a Poisson loss, or if more than half of them are zero. All other numbers are regression.
+
+    Examples
+    --------
+    >>> read_target(pd.Series([0, 0, 0, 1, 3])).task, read_target(pd.Series([0.5, 1.5, 2.5])).task
+    ('counts', 'regression')
+    >>> read_target(pd.Series(["yes", "no"])).task, read_target(pd.Series([1, 2, 2])).task
+    ('classification', 'classification')
+    """
+    name = str(column.name)
+    told = understand(column, comma=comma)
+    if told.values.nunique() < 2:
+        only = told.values.iloc[0]
+        raise UserError(f"The target {name!r} has the same value, {only}, in every row: nothing to predict.")
+    if task == "classification":
+        return Target(_classes(told, column), task, "as --task says")
+    if task is not None:
+        values = _numbers(told, name, task)
+        if task == "counts":
+            _check_counts(values, name)
+        return Target(values, task, "as --task says")
+    return _guess(told, column, name, exposure, loss)
+
+
+def _guess(told: Told, column: pd.Series, name: str, exposure: bool, loss: str | None) -> Target:
+    if told.strange:
+        raise UserError(
+            f"The target {name!r} mixes numbers and text such as {told.strange[0]!r} ({told.n_strange} of "
+            f"{len(column)} rows): correct these, or say --task classification."
+        )
+    if told.kind == "date":
+        raise UserError(f"The target {name!r} holds dates, which cannot be predicted; give it as a number.")
+    if told.kind in ("category", "boolean"):
+        k = int(told.values.nunique())
+        if k > _MANY_CLASSES:
+            raise UserError(
+                f"The target {name!r} is text with {k} different values: is this the right column? If so, say "
+                f"--task classification."
+            )
+        what = "true or false" if told.kind == "boolean" else f"text with {k} different values"
+        return Target(_classes(told, column), "classification", f"it is {what}")
+    values = told.values.to_numpy(dtype=float)
+    distinct = np.unique(values)
+    whole = bool(np.all(values == np.round(values)) and distinct[0] >= 0)
+    if exposure or loss == "poisson":
+        _check_counts(values, name)
+        return Target(values, "counts", "there is an exposure" if exposure else "the loss is Poisson")
+    if len(distinct) == 2:
+        return Target(_classes(told, column), "classification", "it has two different values")
+    if whole and np.mean(values == 0) > 0.5:
+        return Target(values, "counts", "whole numbers from zero up, more than half of them zero")
+    hint = ""
+    if whole and len(distinct) <= _FEW:
+        hint = (
+            f"{name} has {len(distinct)} different whole numbers; if they are codes of classes, say "
+            f"--task classification, and if they are counts, --task counts."
+        )
+    return Target(values, "regression", "it is numeric", hint)
+
+
+def _classes(told: Told, column: pd.Series) -> np.ndarray:
+    """Classes as whole numbers, truth values or text."""
+    if told.kind == "boolean" and pd.api.types.is_bool_dtype(column):
+        return told.values.to_numpy(dtype=bool)
+    if told.kind == "number":
+        numbers = told.values.to_numpy(dtype=float)
+        if np.all(numbers == np.round(numbers)):
+            return numbers.astype(np.int64)
+    return as_text(column).to_numpy(dtype=object).astype(str)
+
+
+def _numbers(told: Told, name: str, task: str) -> np.ndarray:
+    if told.kind not in ("number", "boolean"):
+        example = told.strange[0] if told.strange else told.values.iloc[0]
+        raise UserError(f"--task {task} needs numbers, and the target {name!r} holds {str(example)!r}.")
+    return told.values.to_numpy(dtype=float)
+
+
+def _check_counts(values: np.ndarray, name: str) -> None:
+    bad = values[(values < 0) | ~np.isfinite(values)]
+    if len(bad):
+        raise UserError(f"Counts cannot be below zero, and the target {name!r} holds {bad[0]:g}.")

@@ -1,0 +1,131 @@
+"""Tables as they come: what each column is taken for, and the numbers it becomes."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from pellucid.features.table import MAX_LEVELS, OTHER, UNKNOWN, Column, learn_columns, read_table
+
+
+def learned(X, weight=None, names=None):
+    n = len(X)
+    return learn_columns(X, np.ones(n) if weight is None else np.asarray(weight, float), names)
+
+
+def read(X, columns=None):
+    return read_table(X, columns or learned(X, names=list(X.columns) if hasattr(X, "columns") else None))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_kinds_of_columns(frame):
+    X = frame(
+        {
+            "number": [1.5, 2.5, None],
+            "whole": [1, 2, 3],
+            "truth": [True, False, True],
+            "text": ["b", None, "a"],
+            "day": [dt.datetime(1970, 1, 2), dt.datetime(1970, 1, 3, 12), None],
+            "lapse": [dt.timedelta(hours=6), dt.timedelta(days=1), None],
+        }
+    )
+    columns = learned(X, names=list(X.columns))
+    assert [c.levels for c in columns] == [None, None, None, ("a", "b"), None, None]
+    assert [c.dates for c in columns] == [False, False, False, False, True, False]
+    expected = [[1.5, 1, 1, 1, 1, 0.25], [2.5, 2, 0, np.nan, 2.5, 1], [np.nan, 3, 1, 0, np.nan, np.nan]]
+    np.testing.assert_array_equal(read_table(X, columns), expected)
+
+
+def test_categories_of_numbers_are_levels():
+    X = pd.DataFrame({"grade": pd.Categorical([3, 1, None, 10])})
+    columns = learned(X, names=["grade"])
+    assert columns[0].levels == ("1", "10", "3")
+    np.testing.assert_array_equal(read_table(X, columns)[:, 0], [2, 0, np.nan, 1])
+    # given as plain numbers later, whole or not, they are the same levels
+    np.testing.assert_array_equal(read_table(pd.DataFrame({"grade": [3, 2]}), columns)[:, 0], [2, UNKNOWN])
+    np.testing.assert_array_equal(read_table(np.array([[10.0], [np.nan]]), columns)[:, 0], [1, np.nan])
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["z", "y"])], ids=["categorical", "enum"])
+def test_categories_of_polars(kind):
+    X = pl.DataFrame({"a": pl.Series(["z", "y", None], dtype=kind)})
+    np.testing.assert_array_equal(read(X)[:, 0], [1, 0, np.nan])
+
+
+def test_dates_in_every_guise():
+    days = [dt.date(2020, 1, 1), dt.date(2020, 1, 2), None]
+    expected = [18262, 18263, np.nan]
+    zone = pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02", None])).dt.tz_localize("UTC")
+    for X in (
+        pd.DataFrame({"d": days}),  # objects
+        pl.DataFrame({"d": days}),
+        pd.DataFrame({"d": pd.to_datetime(pd.Series(days))}),
+        pd.DataFrame({"d": zone.dt.tz_convert("Asia/Tokyo")}),
+        np.array(["2020-01-01", "2020-01-02", "NaT"], dtype="datetime64[D]")[:, None],
+        np.array(days, dtype=object)[:, None],
+    ):
+        columns = learned(X, names=["d"])
+        assert columns[0].dates
+        np.testing.assert_array_equal(read_table(X, columns)[:, 0], expected)
+
+
+def test_arrays_of_objects():
+    X = np.array([[1, "a", None], [2.5, None, True], [None, "b", False]], dtype=object)
+    columns = learned(X)
+    assert [c.name for c in columns] == ["x0", "x1", "x2"]
+    assert [c.levels for c in columns] == [None, ("a", "b"), None]
+    np.testing.assert_array_equal(read(X), [[1, 0, np.nan], [2.5, np.nan, 1], [np.nan, 1, 0]])
+
+
+def test_nullable_numbers():
+    X = pd.DataFrame({"i": pd.array([1, None], dtype="Int64"), "b": pd.array([None, True], dtype="boolean")})
+    np.testing.assert_array_equal(read(X), [[1, np.nan], [np.nan, 1]])
+
+
+def test_unknown_levels_and_other():
+    many = np.array([f"k{i:03d}" for i in range(MAX_LEVELS + 45)] * 2 + ["k007"] * 3, dtype=object)[:, None]
+    columns = learned(many)
+    levels = columns[0].levels
+    assert len(levels) == MAX_LEVELS and levels[-1] == OTHER and "k007" in levels
+    codes = read_table(np.array([["k007"], ["never seen"]], dtype=object), columns)[:, 0]
+    np.testing.assert_array_equal(codes, [levels.index("k007"), levels.index(OTHER)])
+    few = learned(np.array([["a"], ["b"]], dtype=object))
+    assert read_table(np.array([["c"]], dtype=object), few)[0, 0] == UNKNOWN
+
+
+def test_levels_are_those_of_rows_that_count():
+    X = np.array([["a"], ["b"], ["c"]], dtype=object)
+    assert learned(X, weight=[1, 0, 2])[0].levels == ("a", "c")
+
+
+def test_rarest_levels_are_gathered_by_weight():
+    X = np.array([f"k{i:03d}" for i in range(300)], dtype=object)[:, None]
+    weight = np.ones(300)
+    weight[:50] = 0.5
+    assert {f"k{i:03d}" for i in range(50, 300)} <= set(learned(X, weight)[0].levels)
+
+
+def test_text_where_numbers_were():
+    columns = (Column("age"),)
+    np.testing.assert_array_equal(read_table(np.array([["1.5"], [None]], dtype=object), columns), [[1.5], [np.nan]])
+    with pytest.raises(ValueError, match="column 'age' was numeric in training"):
+        read_table(np.array([["old"]], dtype=object), columns)
+
+
+def test_infinity_names_its_column():
+    with pytest.raises(ValueError, match="infinity.*'b'"):
+        read(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, np.inf]}))
+
+
+def test_objects_of_no_use():
+    with pytest.raises(TypeError, match="'a' holds values of type list"):
+        read(pd.DataFrame({"a": [[1], [2]]}))
+
+
+def test_equal_but_different_levels():
+    X = np.array([["1"], [True], [1.0], ["True"]], dtype=object)
+    columns = learned(X)
+    assert columns[0].levels == ("1", "True")
+    np.testing.assert_array_equal(read_table(X, columns)[:, 0], [0, 1, 0, 1])
