@@ -1,10 +1,10 @@
 """Default glass boxes side by side: error, seconds, memory and number of terms on twelve real tables.
 
-    PELLUCID_DATA=../shared/data python benchmarks/glassbox.py --models pellucid ebm lightgbm --splits 3
+    PELLUCID_DATA=folder python benchmarks/glassbox.py --models pellucid ebm lightgbm --splits 3
 
-Every model has its defaults. Each cell (table, split, model) runs in a process of its own and is kept, so that
-a run can be resumed. nRMSE is in per cent of the standard deviation of the test targets. Seconds of processor
-are those of all processes and do not depend on what else the machine does; seconds by the clock do.
+Every model has its defaults. Each cell (table, split, model) runs in a process of its own and is kept, so
+that a run can be resumed. nRMSE is in per cent of the standard deviation of the test targets. Seconds of
+processor are those of all processes and do not depend on what else the machine does; seconds by the clock do.
 """
 
 import argparse
@@ -160,9 +160,7 @@ def report(cells: dict, options: argparse.Namespace) -> None:
         print_table(["table", *options.models], rows)
     if {"pellucid", "ebm"} <= set(options.models):
         for key in ("seconds", "cpu_seconds"):
-            total = {
-                w: sum(mean(n, w, key) for n in options.tables) for w in ("pellucid", "ebm")
-            }
+            total = {w: sum(mean(n, w, key) for n in options.tables) for w in ("pellucid", "ebm")}
             print(f"\n{key}: EBM / pellucid = {total['ebm'] / total['pellucid']:.1f}")
         ratio = {n: mean(n, "pellucid", "error") / mean(n, "ebm", "error") for n in options.tables}
         print("error relative to EBM:", ", ".join(f"{n} {r:.3f}" for n, r in ratio.items()))

@@ -4,14 +4,14 @@ Start with :class:`KernelRidge` or :class:`KernelRidgeClassifier`; kernels are i
 """
 
 from pellucid import datasets, kernels, preprocessing
-from pellucid.export import load, save
+from pellucid.export import load, save, to_json, to_onnx, to_python, to_sql, to_tables
 from pellucid.models import (
     AdditiveKernelClassifier,
     AdditiveKernelRegressor,
-    ISKClassifier,
-    ISKRegressor,
     InterpretableKernelClassifier,
     InterpretableKernelRegressor,
+    ISKClassifier,
+    ISKRegressor,
     KernelClassifier,
     KernelFisherDiscriminant,
     KernelGLMRegressor,
@@ -66,4 +66,9 @@ __all__ = [
     "preprocessing",
     "save",
     "stability",
+    "to_json",
+    "to_onnx",
+    "to_python",
+    "to_sql",
+    "to_tables",
 ]

@@ -72,9 +72,12 @@ def test_grids():
     assert t.names == ["a", "b", "a × c"]
     assert list(t.grid(1, AXES[1]).points) == ["u", "v", "w"]
     c = t.grid(2, AXES[2])
-    assert c.missing and np.isnan(c.points[-1]) and c.labels()[-1] == "(missing)"
+    assert c.missing
+    assert np.isnan(c.points[-1])
+    assert c.labels()[-1] == "(missing)"
     some = t.grid(2, AXES[2], np.array([0, 1]))
-    assert not some.missing and len(some) == 2
+    assert not some.missing
+    assert len(some) == 2
 
 
 def test_receipt_sums_to_one():
@@ -136,8 +139,11 @@ def test_purified_levels():
     found = purify_jointly(
         {
             "a": Effect((0,), "a", (a,), rng.normal(size=2), np.array([0.5, 0.5])),
-            "a × b": Effect((0, 1), "a × b", (a, b), rng.normal(size=(2, 3)), rng.dirichlet(np.ones(6)).reshape(2, 3)),
+            "a × b": Effect(
+                (0, 1), "a × b", (a, b), rng.normal(size=(2, 3)), rng.dirichlet(np.ones(6)).reshape(2, 3)
+            ),
         }
     )
     np.testing.assert_allclose(np.sum(found["a × b"].density * found["a × b"].values, axis=1), 0, atol=1e-10)
-    assert len(found["a"].values) == 2 and len(found["b"].values) == 3
+    assert len(found["a"].values) == 2
+    assert len(found["b"].values) == 3

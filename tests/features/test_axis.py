@@ -72,7 +72,8 @@ def test_basis_reproduces_the_centred_kernel():
 def test_warped_scale_is_monotone_and_bounded(column):
     u = Axis.numeric(column, np.ones(len(column)), 60).coordinate
     assert np.all(np.diff(u) > 0)
-    assert u.min() >= -0.2 and u.max() <= 1.2
+    assert u.min() >= -0.2
+    assert u.max() <= 1.2
 
 
 def test_weights_are_repeats():

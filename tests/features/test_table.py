@@ -88,7 +88,9 @@ def test_unknown_levels_and_other():
     many = np.array([f"k{i:03d}" for i in range(MAX_LEVELS + 45)] * 2 + ["k007"] * 3, dtype=object)[:, None]
     columns = learned(many)
     levels = columns[0].levels
-    assert len(levels) == MAX_LEVELS and levels[-1] == OTHER and "k007" in levels
+    assert len(levels) == MAX_LEVELS
+    assert levels[-1] == OTHER
+    assert "k007" in levels
     codes = read_table(np.array([["k007"], ["never seen"]], dtype=object), columns)[:, 0]
     np.testing.assert_array_equal(codes, [levels.index("k007"), levels.index(OTHER)])
     few = learned(np.array([["a"], ["b"]], dtype=object))
@@ -109,13 +111,15 @@ def test_rarest_levels_are_gathered_by_weight():
 
 def test_text_where_numbers_were():
     columns = (Column("age"),)
-    np.testing.assert_array_equal(read_table(np.array([["1.5"], [None]], dtype=object), columns), [[1.5], [np.nan]])
+    np.testing.assert_array_equal(
+        read_table(np.array([["1.5"], [None]], dtype=object), columns), [[1.5], [np.nan]]
+    )
     with pytest.raises(ValueError, match="column 'age' was numeric in training"):
         read_table(np.array([["old"]], dtype=object), columns)
 
 
 def test_infinity_names_its_column():
-    with pytest.raises(ValueError, match="infinity.*'b'"):
+    with pytest.raises(ValueError, match=r"infinity.*'b'"):
         read(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, np.inf]}))
 
 

@@ -67,12 +67,16 @@ def test_groups():
     assert set(BASIS.group) == set(range(len(BASIS.keys)))
     for g, (term, _) in enumerate(BASIS.keys):
         s = BASIS.slices[BASIS.terms.index(term)]
-        assert np.all((np.flatnonzero(BASIS.group == g) >= s.start) & (np.flatnonzero(BASIS.group == g) < s.stop))
+        assert np.all(
+            (np.flatnonzero(BASIS.group == g) >= s.start) & (np.flatnonzero(BASIS.group == g) < s.stop)
+        )
     owners = [BASIS.terms[t] for t in BASIS.owner]
     assert owners == [term for term, _ in BASIS.keys]
     assert sum(term == (0,) for term in owners) == 3  # smooth, middling, rough
     assert sum(term == (1,) for term in owners) == 1  # levels
-    whole = TermBasis(AXES.__class__(AXES.fine, AXES.coarse, AXES.main, AXES.pair, (0,)), ((0,),), (MAINS[0,],))
+    whole = TermBasis(
+        AXES.__class__(AXES.fine, AXES.coarse, AXES.main, AXES.pair, (0,)), ((0,),), (MAINS[0,],)
+    )
     assert len(whole.keys) == 1
 
 

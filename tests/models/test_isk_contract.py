@@ -9,7 +9,7 @@ from pellucid.features import PairwiseFourierFeatures, RandomFourierFeatures
 ESTIMATORS = [
     ISKRegressor(n_components=4, cv=3),
     ISKClassifier(n_components=4, cv=3),
-    ISKClassifier(loss="hinge", sigma=2.0, alpha=0.01, sparse_alpha=0.001, l1_ratio=0.5, n_components=10),
+    ISKClassifier(loss="hinge", sigma=2.0, alpha=0.01, sparse_alpha=0.02, l1_ratio=0.5, n_components=10),
     PairwiseFourierFeatures(),
     RandomFourierFeatures(),
 ]

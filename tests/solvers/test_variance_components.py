@@ -8,7 +8,12 @@ from scipy.optimize import minimize
 
 from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.linalg.moments import weighted_moments
-from pellucid.solvers.variance_components import fit_components, noise_groups, score_test
+from pellucid.solvers.variance_components import (
+    fit_components,
+    noise_groups,
+    score_test,
+    score_test_with_dropped,
+)
 
 GROUP = np.repeat([0, 1, 2], [3, 5, 4])
 
@@ -40,7 +45,9 @@ def restricted(log_ridge, Z, z):
 def test_fixed_point_is_the_maximum_of_the_restricted_likelihood(seed):
     Z, z = data(seed, tau=(2.0, 0.5, 0.2))
     fit = fit_components(moments_of(Z, z), GROUP, np.ones(3), n_iter=3000, tol=1e-10)
-    best = minimize(restricted, np.zeros(3), (Z, z), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-10})
+    best = minimize(
+        restricted, np.zeros(3), (Z, z), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-10}
+    )
     at = np.log(fit.ridge)
     assert restricted(at, Z, z) <= best.fun + 1e-6
     live = fit.edf > 0.05
@@ -83,7 +90,9 @@ def test_weights_are_repeats():
 def test_infinite_ridges_leave_groups_out():
     Z, z = data(4)
     fit = fit_components(moments_of(Z, z), GROUP, np.array([1.0, np.inf, 2.0]), n_iter=5)
-    assert np.all(fit.beta[GROUP == 1] == 0) and fit.edf[1] == 0 and np.isinf(fit.ridge[1])
+    assert np.all(fit.beta[GROUP == 1] == 0)
+    assert fit.edf[1] == 0
+    assert np.isinf(fit.ridge[1])
     lean = fit_components(
         moments_of(Z[:, GROUP != 1], z), np.repeat([0, 1], [3, 4]), np.array([1.0, 2.0]), n_iter=5
     )
@@ -95,7 +104,8 @@ def test_nothing_left():
     Z, z = data(4)
     m = moments_of(Z, z)
     fit = fit_components(m, GROUP, np.full(3, np.inf))
-    assert np.all(fit.beta == 0) and fit.rss == m.square
+    assert np.all(fit.beta == 0)
+    assert fit.rss == m.square
 
 
 def test_known_scale_and_prior_on_the_spread():
@@ -135,8 +145,9 @@ def test_many_columns_in_single_precision_on_the_way(monkeypatch):
 def test_moments_that_are_not_finite():
     Z, z = data(8)
     m = moments_of(Z, z)
-    with pytest.raises(FloatingPointError, match="not finite"):
-        fit_components(replace(m, G=m.G * np.nan), GROUP, np.ones(3), n_iter=0)
+    for G in (m.G * np.nan, -m.G):
+        with pytest.raises(FloatingPointError, match="not finite"):
+            fit_components(replace(m, G=G), GROUP, np.ones(3), n_iter=0)
 
 
 def test_score_statistic_from_the_fit_without_the_group():
@@ -150,10 +161,31 @@ def test_score_statistic_from_the_fit_without_the_group():
     A = C[:, others]
     beta = np.linalg.solve(A.T @ A + np.diag(ridge[GROUP[others]]), A.T @ (z - z.mean()))
     u = C[:, members].T @ (z - z.mean() - A @ beta)
-    assert Q == pytest.approx(u @ u / fit.scale)
+    assert pytest.approx(u @ u / fit.scale) == Q
     P = np.eye(len(z)) - A @ np.linalg.solve(A.T @ A + np.diag(ridge[GROUP[others]]), A.T)
     M = C[:, members].T @ P @ C[:, members]
     np.testing.assert_allclose(np.sort(weights), np.linalg.eigvalsh(M), rtol=1e-7)
+
+
+@pytest.mark.parametrize("dropped", [[4, 5], [3, 4, 5, 6, 7], []])
+def test_score_statistic_with_columns_that_were_dropped(dropped):
+    """Columns of one group, some left out of the fit: all are tested, against the dense formula."""
+    Z, z = data(10)
+    group = GROUP.copy()
+    group[dropped] = 3
+    ridge = np.array([0.5, 3.0, 20.0, np.inf])
+    moments = moments_of(Z, z)
+    fit = fit_components(moments, group, ridge, n_iter=0)
+    members = np.flatnonzero(GROUP == 1)
+    Q, weights = score_test_with_dropped(moments, fit, members)
+    C = Z - Z.mean(axis=0)
+    A = C[:, GROUP != 1]
+    P = np.eye(len(z)) - A @ np.linalg.solve(A.T @ A + np.diag(ridge[GROUP[GROUP != 1]]), A.T)
+    u = C[:, members].T @ P @ (z - z.mean())
+    assert pytest.approx(u @ u / fit.scale) == Q
+    np.testing.assert_allclose(
+        np.sort(weights), np.linalg.eigvalsh(C[:, members].T @ P @ C[:, members]), rtol=1e-7
+    )
 
 
 def test_score_test_has_about_the_right_size():

@@ -1,1 +1,1 @@
-"""The command line: ``pellucid fit``, ``predict``, ``explain``, ``report``, ``compare``, ``info`` and ``demo``."""
+"""The command line: the program ``pellucid`` with its verbs, one module each."""

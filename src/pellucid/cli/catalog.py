@@ -32,7 +32,9 @@ class Choice:
         parameters = inspect.signature(cls).parameters
         if task == "counts":
             if not self.counts:
-                raise UserError(f"The model {self.name} has no Poisson loss for counts; take additive or glm.")
+                raise UserError(
+                    f"The model {self.name} has no Poisson loss for counts; take additive or glm."
+                )
             options = {"loss": "poisson"} | options
         elif task == "regression" and self.counts:
             options = {"loss": "squared"} | options
@@ -113,7 +115,9 @@ def fit(
     taken = inspect.signature(model.fit).parameters
     for key in extra:
         if key not in taken:
-            raise UserError(f"The model {name} takes no {key} for this task; take additive, glm or interpretable.")
+            raise UserError(
+                f"The model {name} takes no {key} for this task; take additive, glm or interpretable."
+            )
     if weight is not None:
         extra["sample_weight"] = weight
     return model.fit(X, y, **extra)

@@ -57,21 +57,26 @@ def fail(text: str) -> None:
 
 def show(text: str) -> None:
     """A result in words on standard output."""
-    print("\n".join(clean(line) for line in str(text).splitlines()))
+    print("\n".join(clean(line) for line in str(text).split("\n")))
 
 
 def show_table(
     headers: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", best: int | None = None
 ) -> None:
-    """A result as a table on standard output; row number ``best`` is in bold, all columns but the first to the right."""
+    """A result as a table on standard output; row number ``best`` is in bold.
+
+    The first column and one without a name are aligned to the left, all others to the right.
+    """
     table = Table(
         title=Text(clean(title), style="bold") if title else None,
         box=box.SIMPLE_HEAD,
         title_justify="left",
         pad_edge=False,
+        show_edge=False,
     )
     for place, header in enumerate(headers):
-        table.add_column(Text(header), justify="left" if place == 0 else "right", overflow="fold")
+        left = place == 0 or header == ""
+        table.add_column(Text(header), justify="left" if left else "right", overflow="fold")
     for number, row in enumerate(rows):
         table.add_row(*(Text(clean(cell)) for cell in row), style="bold" if number == best else "")
     _console(sys.stdout).print(table)

@@ -33,13 +33,13 @@ def need(package: str, purpose: str) -> ModuleType:
 
 
 def sentence(error: BaseException) -> str:
-    """The message of an error on one line, without what is of interest to programmers only.
+    r"""The message of an error on one line, without what is of interest to programmers only.
 
     Examples
     --------
     >>> sentence(FileNotFoundError(2, "No such file or directory", "a.csv"))
     "There is no file 'a.csv'."
-    >>> sentence(ValueError("Found NaN.\\n  Fill it."))
+    >>> sentence(ValueError("Found NaN.\n  Fill it."))
     'Found NaN. Fill it.'
     """
     if isinstance(error, FileNotFoundError) and error.filename:

@@ -1,8 +1,9 @@
 """What a column of text holds: numbers, truth values, dates or categories, decided by one documented rule.
 
-Every value counts, not a sample of them: a column is numeric if all that is not missing is a number. Empty cells are
-missing. In a column of numbers (and in no other, as ``NA`` is also the code of Namibia) the usual words for nothing
-are missing too. Codes with leading zeros, such as ``00734``, are categories. Dates are those of ISO 8601.
+Every value counts, not a sample of them: a column is numeric if all that is not missing is a number. Empty
+cells are missing. In a column of numbers (and in no other, as ``NA`` is also the code of Namibia) the usual
+words for nothing are missing too. Codes with leading zeros, such as ``00734``, are categories. Dates are
+those of ISO 8601.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def understand(column: pd.Series, *, comma: bool = False) -> Told:
     --------
     >>> understand(pd.Series(["1", "", "2.5"])).kind, understand(pd.Series(["1", "x"])).kind
     ('number', 'category')
-    >>> understand(pd.Series(["2024-02-29", "NA"])).kind, understand(pd.Series(["07", "11"])).kind
+    >>> (
+    ...     understand(pd.Series(["2024-02-29", "NA"])).kind,
+    ...     understand(pd.Series(["07", "11"])).kind,
+    ... )
     ('category', 'category')
     """
     if pd.api.types.is_bool_dtype(column) and not column.isna().any():
@@ -51,7 +55,11 @@ def understand(column: pd.Series, *, comma: bool = False) -> Told:
         return Told(_as_floats(column), "number")
     if pd.api.types.is_datetime64_any_dtype(column):
         return Told(_naive(column), "date")
-    quick = pd.to_numeric(column, errors="coerce") if column.dtype != object else None
+    if isinstance(column.dtype, pd.CategoricalDtype):  # the table says so itself
+        return Told(as_text(column), "category")
+    if pd.api.types.is_timedelta64_dtype(column):
+        return Told(column / pd.Timedelta(days=1), "number")
+    quick = pd.to_numeric(column, errors="coerce") if isinstance(column.dtype, pd.StringDtype) else None
     if quick is not None and quick.notna().all() and not column.str.match(_CODE).any():
         return Told(_as_floats(quick), "number")
     text = as_text(column)

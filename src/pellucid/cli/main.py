@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> None:
             file=sys.stderr,
         )
         raise SystemExit(1)
-    from pellucid.cli.app import run
+    from pellucid.cli.run import run
 
     raise SystemExit(run(arguments))
 

@@ -16,16 +16,21 @@ from pellucid.cli.tables import Source
 
 MISSING = "(missing)"
 _MOST_LEVELS = 50  # indicator columns of one category
-_NUMERIC = ("number", "boolean")
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("columns", "fill", "levels", "held_out"), dict),
+    **dict.fromkeys(("weights", "exposure", "offset"), str | None),
+    "rows": int,
+    "split": (int, float),
+}
 
 
 @dataclass(frozen=True)
 class Recipe:
     """From columns of a table to what the model takes.
 
-    ``columns`` are the features with their kinds, in order. ``fill`` has what stands in for missing values, and
-    ``levels`` the levels of categories that are given to the model as columns of zeros and ones; both are empty for
-    models that take tables as they come.
+    ``columns`` are the features with their kinds, in order. ``fill`` has what stands in for missing values,
+    and ``levels`` the levels of categories that are given to the model as columns of zeros and ones; both are
+    empty for models that take tables as they come.
     """
 
     model: str = ""
@@ -58,11 +63,9 @@ class Recipe:
             return None
         if not isinstance(content, dict) or content.pop("pellucid fit", None) != 1:
             return None
-        known = {f.name: type(getattr(cls(), f.name)) for f in fields(cls)}
-        values = {key: value for key, value in content.items() if key in known}
+        values = {f.name: content[f.name] for f in fields(cls) if f.name in content}
         for key, value in values.items():
-            expected = (float, int) if known[key] is float else (known[key], str, type(None))
-            if not isinstance(value, expected if known[key] is type(None) or known[key] is float else known[key]):
+            if not isinstance(value, _TYPES.get(key, str)):
                 raise UserError(f"The model file's notes are damaged: {key} is not what it should be.")
         return cls(**values)
 
@@ -135,7 +138,9 @@ def numbers_of(source: Source, name: str, role: str) -> np.ndarray:
     except UserError:
         raise UserError(f"The {role} column {name!r} must hold numbers only.") from None
     if np.isnan(values).any():
-        raise UserError(f"The {role} column {name!r} has a missing value in row {int(np.isnan(values).argmax()) + 1}.")
+        raise UserError(
+            f"The {role} column {name!r} has a missing value in row {int(np.isnan(values).argmax()) + 1}."
+        )
     return values
 
 

@@ -35,7 +35,8 @@ _BY_ENDING = {
     ".ndjson": "json",
 }
 ENDINGS = ", ".join(_BY_ENDING)
-_LARGE = 20_000_000  # bytes from which reading is shown as work
+_LARGE = 2_000_000  # bytes from which reading is shown as work
+_SPEED = 10_000_000  # bytes per second that are expected then
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def read_table(place: str, *, sheet: str | None = None) -> Source:
         raise UserError(f"{path.name!r} has an ending that is not known here; known are {ENDINGS}.")
     if size < _LARGE:
         return _checked(_read(path.read_bytes(), kind, path.name, sheet))
-    with working(f"reading {path.name}"):
+    with working(f"reading {path.name}", size / _SPEED):
         return _checked(_read(path.read_bytes(), kind, path.name, sheet))
 
 
@@ -114,7 +115,12 @@ def _read_text(content: bytes, name: str, separator: str | None) -> Source:
         raise UserError(f"{name!r} has two columns called {twice[0]!r}.")
     try:
         frame = pd.read_csv(
-            io.StringIO(start), sep=separator, dtype=str, keep_default_na=False, na_filter=False, index_col=False
+            io.StringIO(start),
+            sep=separator,
+            dtype=str,
+            keep_default_na=False,
+            na_filter=False,
+            index_col=False,
         )
     except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
         detail = str(error).rpartition("C error: ")[2].strip().rstrip(".")
@@ -133,7 +139,7 @@ def _read_json(content: bytes, name: str) -> pd.DataFrame:
             raise UserError(f"{name!r} is not valid JSON: {error}.") from None
     rows = [rows] if isinstance(rows, dict) else rows
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
-        raise UserError(f"{name!r} must hold one JSON object per row, such as {{\"age\": 61}}.")
+        raise UserError(f'{name!r} must hold one JSON object per row, such as {{"age": 61}}.')
     if any(isinstance(value, dict | list) for row in rows for value in row.values()):
         raise UserError(f"{name!r} holds lists or objects within a row; a table has one value per cell.")
     return pd.DataFrame(rows)
@@ -145,7 +151,9 @@ def _read_excel(content: bytes, name: str, sheet: str | None) -> pd.DataFrame:
         raise UserError(f"{name!r} has no sheet {sheet!r}; it has {', '.join(map(str, book.sheet_names))}.")
     if sheet is None and len(book.sheet_names) > 1:
         say(f"{name} has {len(book.sheet_names)} sheets; {book.sheet_names[0]!r} was read (--sheet).")
-    return book.parse(sheet if sheet is not None else 0, keep_default_na=False, na_values=[""])
+    return pd.read_excel(
+        book, sheet_name=0 if sheet is None else sheet, keep_default_na=False, na_values=[""]
+    )
 
 
 def _checked(source: Source) -> Source:

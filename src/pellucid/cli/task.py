@@ -26,16 +26,25 @@ class Target:
 
 
 def read_target(
-    column: pd.Series, task: str | None = None, *, exposure: bool = False, loss: str | None = None, comma: bool = False
+    column: pd.Series,
+    task: str | None = None,
+    *,
+    exposure: bool = False,
+    loss: str | None = None,
+    comma: bool = False,
 ) -> Target:
     """Read a target without missing values and decide on the task, unless ``task`` says it.
 
-    Text, truth values and anything with two different values are classes. Whole numbers from zero up are counts if
-    there is an exposure or a Poisson loss, or if more than half of them are zero. All other numbers are regression.
+    Text, truth values and anything with two different values are classes. Whole numbers from zero up are
+    counts if there is an exposure or a Poisson loss, or if more than half of them are zero. All other numbers
+    are regression.
 
     Examples
     --------
-    >>> read_target(pd.Series([0, 0, 0, 1, 3])).task, read_target(pd.Series([0.5, 1.5, 2.5])).task
+    >>> (
+    ...     read_target(pd.Series([0, 0, 0, 1, 3])).task,
+    ...     read_target(pd.Series([0.5, 1.5, 2.5])).task,
+    ... )
     ('counts', 'regression')
     >>> read_target(pd.Series(["yes", "no"])).task, read_target(pd.Series([1, 2, 2])).task
     ('classification', 'classification')
@@ -67,8 +76,8 @@ def _guess(told: Told, column: pd.Series, name: str, exposure: bool, loss: str |
         k = int(told.values.nunique())
         if k > _MANY_CLASSES:
             raise UserError(
-                f"The target {name!r} is text with {k} different values: is this the right column? If so, say "
-                f"--task classification."
+                f"The target {name!r} is text with {k} different values: is this the right column? If so, "
+                f"say --task classification."
             )
         what = "true or false" if told.kind == "boolean" else f"text with {k} different values"
         return Target(_classes(told, column), "classification", f"it is {what}")

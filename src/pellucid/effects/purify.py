@@ -1,12 +1,13 @@
 r"""Purification: main effects take back what is theirs from the interactions.
 
 A sum of curves and surfaces can be written in many ways: :math:`f_{pq} + f_p` is also
-:math:`(f_{pq} - g_p) + (f_p + g_p)` for any curve :math:`g_p`. The pure form is the one in which every surface has
-mean zero along each axis, so that it holds nothing that a curve could hold. Along an axis means
+:math:`(f_{pq} - g_p) + (f_p + g_p)` for any curve :math:`g_p`. The pure form is the one in which every
+surface has mean zero along each axis, so that it holds nothing that a curve could hold. Along an axis means
 
-* under the *product of the marginals*, :math:`\sum_j \pi_q(j) f_{pq}(i, j) = 0` for every i, which takes one step;
-* under the *joint* distribution of the pair, :math:`\sum_j \pi_{pq}(i, j) f_{pq}(i, j) = 0`, which is reached by
-  moving conditional means of one axis after the other until nothing is left to move.
+* under the *product of the marginals*, :math:`\sum_j \pi_q(j) f_{pq}(i, j) = 0` for every i, which takes one
+  step;
+* under the *joint* distribution of the pair, :math:`\sum_j \pi_{pq}(i, j) f_{pq}(i, j) = 0`, which is reached
+  by moving conditional means of one axis after the other until nothing is left to move.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def purify_surface(
     -------
     surface, first, second, constant : ndarrays of shapes (m₁, m₂, ...), (m₁, ...), (m₂, ...), (...)
         Conditional means of the surface under ``density`` are zero along both axes, and so are the means of
-        the curves under its marginals. Where a row or column of points has no mass, the curve there is that of
-        the mean over the other axis.
+        the curves under its marginals. Where a row or column of points has no mass, the curve there is that
+        of the mean over the other axis.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def purify_surface(
     extra = (...,) + (None,) * (values.ndim - 2)
     mass = density / density.sum()
     rows, columns = mass.sum(axis=1), mass.sum(axis=0)
-    # the share of each point within its row and within its column; without mass there, the marginal of the other
+    # the share of each point within its row and its column; without mass there, the marginal of the other
     in_row = np.where(rows[:, None] > 0, mass / np.where(rows > 0, rows, 1.0)[:, None], columns)
     in_column = np.where(columns > 0, mass / np.where(columns > 0, columns, 1.0), rows[:, None])
     surface = values.copy()

@@ -1,7 +1,7 @@
 """What is read off a model made of terms: the fitted function of each term, and how much each term matters.
 
-A *term* is one feature or a pair of features, written as a tuple of column numbers. Its *effect* is a function of
-these features alone; the model's linear predictor is the intercept plus the sum of the effects.
+A *term* is one feature or a pair of features, written as a tuple of column numbers. Its *effect* is a
+function of these features alone; the model's linear predictor is the intercept plus the sum of the effects.
 """
 
 from __future__ import annotations
@@ -130,7 +130,9 @@ class Importances:
 
     Examples
     --------
-    >>> print(Importances(("age", "sex", "age × sex"), np.array([1.0, 4.0, 0.5]), measure="|β|"))
+    >>> print(
+    ...     Importances(("age", "sex", "age × sex"), np.array([1.0, 4.0, 0.5]), measure="|β|")
+    ... )
     term         |β|  relative
     sex            4     1.000
     age            1     0.250

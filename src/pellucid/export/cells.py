@@ -10,7 +10,7 @@ import numpy as np
 
 
 def columns_of(rows: Any, names: Sequence[str]) -> list[list[Any]]:
-    """Cells of each named column of a data frame, a list of dicts, a dict, or an array in the order of names."""
+    """Cells of each named column of a data frame, a list of dicts, a dict, or an array."""
     if isinstance(rows, Mapping):
         rows = [rows]
     if isinstance(rows, list | tuple) and rows and isinstance(rows[0], Mapping):

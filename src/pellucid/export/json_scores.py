@@ -9,16 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.export.scoring import (
-    Feature,
-    Line,
-    Products,
-    Response,
-    ScoreAxis,
-    ScoreTerm,
-    ScoringModel,
-    Waves,
-)
+from pellucid.export.score_parts import Feature, Line, Products, Response, ScoreAxis, ScoreTerm, Waves
+from pellucid.export.scoring import ScoringModel
 from pellucid.export.scoring_models import scoring_of
 
 FORMAT = "pellucid-scores"
@@ -35,7 +27,7 @@ def to_json(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     Parameters
     ----------
     model : estimator
-        A fitted additive, sparse additive, ISK or interpretable model, or a kernel model with a linear kernel.
+        A fitted additive, sparse additive, ISK or interpretable model, or one with a linear kernel.
     path : str or path, optional
         File to write.
 
@@ -80,7 +72,9 @@ def from_json(source: str | bytes | os.PathLike[str]) -> ScoringModel:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"This is no document of the format {FORMAT!r}.")
     if content.get("version") != VERSION:
-        raise ValueError(f"The document has version {content.get('version')!r}; this pellucid reads {VERSION}.")
+        raise ValueError(
+            f"The document has version {content.get('version')!r}; this pellucid reads {VERSION}."
+        )
     try:
         return _read(content)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
@@ -90,6 +84,7 @@ def from_json(source: str | bytes | os.PathLike[str]) -> ScoringModel:
 # --------------------------------------------------------------------- writing
 def document(scoring: ScoringModel) -> dict[str, Any]:
     """A scoring model as dictionaries, lists, numbers and texts."""
+    classes = scoring.response.classes
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -103,7 +98,7 @@ def document(scoring: ScoringModel) -> dict[str, Any]:
         "intercept": scoring.intercept.tolist(),
         "link": scoring.response.link,
         "slope": scoring.response.slope,
-        "classes": None if scoring.response.classes is None else [_plain(c) for c in scoring.response.classes],
+        "classes": None if classes is None else [_plain(label) for label in classes],
         "single": scoring.response.single,
     }
 
@@ -146,7 +141,9 @@ def _plain(value: Any) -> Any:
 # --------------------------------------------------------------------- reading
 def _read(content: dict[str, Any]) -> ScoringModel:
     features = tuple(
-        Feature(str(f["name"]), None if f["levels"] is None else tuple(map(str, f["levels"])), bool(f["dates"]))
+        Feature(
+            str(f["name"]), None if f["levels"] is None else tuple(map(str, f["levels"])), bool(f["dates"])
+        )
         for f in content["features"]
     )
     intercept = _array(content["intercept"], 1)
@@ -162,6 +159,10 @@ def _read(content: dict[str, Any]) -> ScoringModel:
         raise ValueError(f"The document has the link {content['link']!r}, which is not one of {_LINKS}.")
     response = Response(content["link"], classes, float(content["slope"]), bool(content["single"]))
     return ScoringModel(str(content["model"]), features, axes, warps, terms, intercept, response)
+
+
+def _texts(levels: list[Any] | None) -> tuple[str, ...] | None:
+    return None if levels is None else tuple(str(level) for level in levels)
 
 
 def _read_axis(axis: dict[str, Any], features: tuple[Feature, ...]) -> ScoreAxis:

@@ -1,4 +1,4 @@
-"""A model as the source text of a Python module that scores rows and imports nothing but the standard library."""
+"""A model as the source text of a Python module that scores rows and needs no other package."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def to_python(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     """Write a model of terms or coefficients as a Python module that needs no other package.
 
     The module has ``predict(row)`` for a dict from column names to values, ``contributions(row)``, a list of
-    names and values of the terms, ``score(row)`` with the list of scores, and for classifiers with probabilities
-    ``predict_proba(row)``, a dict from classes to probabilities. A missing value is ``None``, NaN, or a name
-    that is not in the dict; a model that needs the value raises ``ValueError``.
+    names and values of the terms, ``score(row)`` with the list of scores, and for classifiers with
+    probabilities ``predict_proba(row)``, a dict from classes to probabilities. A missing value is ``None``,
+    NaN, or a name that is not in the dict; a model that needs the value raises ``ValueError``.
 
     Parameters
     ----------
     model : estimator
-        A fitted additive, sparse additive, ISK or interpretable model, or a kernel model with a linear kernel.
+        A fitted additive, sparse additive, ISK or interpretable model, or one with a linear kernel.
     path : str or path, optional
         File to write.
 
@@ -49,12 +49,12 @@ def to_python(model: Any, path: str | os.PathLike[str] | None = None) -> str:
 
 
 def source(scoring: ScoringModel) -> str:
-    """The module's text: data as literals, whose names and levels ``repr`` has made harmless, and functions."""
+    """The module's text: functions, and data as literals, in which ``repr`` has made all texts harmless."""
     content = document(scoring)
     kinds = {term["kind"] for term in content["terms"]}
     response = scoring.response
     parts = [
-        f'"""Scores of a model of the kind {scoring.model}, written by pellucid. Needs nothing but Python."""\n',
+        f'"""Scores of a model of the kind {scoring.model}. Written by pellucid; needs only Python."""\n',
         "import math\nfrom bisect import bisect_right\n",
         _list("FEATURES", [(f["name"], f["levels"], f["dates"]) for f in content["features"]]),
         _list("AXES", content["axes"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,18 +10,18 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.effects.tables import TermTables
-from pellucid.export.scoring import (
+from pellucid.export.score_parts import (
     Feature,
     Line,
     Products,
     Response,
     ScoreAxis,
     ScoreTerm,
-    ScoringModel,
     Waves,
     low_rank,
     sequence_of,
 )
+from pellucid.export.scoring import ScoringModel
 from pellucid.features.axis import Axis
 from pellucid.features.table import OTHER
 from pellucid.kernels import Linear
@@ -59,11 +59,13 @@ def scoring_of(model: Any, target: str) -> ScoringModel:
         if type(model.kernel_) is Linear and np.ndim(model.X_fit_) == 2:
             return _of_linear_kernel(model)
         raise ValueError(
-            f"A {type(model).__name__} with the kernel {model.kernel_} is a sum over its training rows, not over "
-            f"terms, and {target} cannot write it: use to_onnx or save, or fit one of the additive or "
+            f"A {type(model).__name__} with the kernel {model.kernel_} is a sum over its training rows, not "
+            f"over terms, and {target} cannot write it: use to_onnx or save, or fit one of the additive or "
             f"interpretable models."
         )
-    raise TypeError(f"{target} cannot write a {type(model).__name__}: pass a fitted model of pellucid itself.")
+    raise TypeError(
+        f"{target} cannot write a {type(model).__name__}: pass a fitted model of pellucid itself."
+    )
 
 
 def response_of(model: Any) -> Response:
@@ -95,7 +97,8 @@ def feature_names(model: Any) -> list[str]:
 # -------------------------------------------------------------------- additive
 def _of_tables(model: Any, tables: TermTables) -> ScoringModel:
     features = tuple(
-        Feature(c.name, None if c.levels is None else _texts(c.levels, c.name), c.dates) for c in tables.columns
+        Feature(c.name, None if c.levels is None else _texts(c.levels, c.name), c.dates)
+        for c in tables.columns
     )
     axes: list[ScoreAxis] = []
     place: dict[tuple[int, int], int] = {}
@@ -133,10 +136,15 @@ def _products(name: str, axes: tuple[int, ...], table: np.ndarray) -> Products:
     return Products(name, axes, (np.hstack([L for L, _ in parts]), np.hstack([R for _, R in parts])), outputs)
 
 
-def _texts(levels: Sequence[Any], name: str) -> tuple[str, ...]:
+def _texts(levels: Iterable[Any] | None, name: str) -> tuple[str, ...] | None:
+    """Levels as texts; nothing for numbers."""
+    if levels is None:
+        return None
     texts = tuple(str(level) for level in levels)
     if len(set(texts)) < len(texts):
-        raise ValueError(f"Some levels of {name!r} differ in type alone; exports tell levels apart by their text.")
+        raise ValueError(
+            f"Some levels of {name!r} differ in type alone; exports tell levels apart by their text."
+        )
     return texts
 
 
@@ -148,7 +156,8 @@ def _of_smooths(model: SparseAdditiveBase) -> ScoringModel:
         Feature(name, _texts(smooth.knots, name) if smooth.levels else None)
         for name, smooth in zip(names, model._smooths_fit, strict=True)
     ]
-    axes, terms = [], []
+    axes: list[ScoreAxis] = []
+    terms = []
     for (j,) in model.terms_:
         smooth = model._smooths_fit[j]
         m = len(smooth.knots)
@@ -170,15 +179,18 @@ def _of_smooths(model: SparseAdditiveBase) -> ScoringModel:
 def _of_waves(model: ISKBase) -> ScoringModel:
     names = feature_names(model)
     used = sorted({j for term in model.terms_ for j in term})
-    features, axes, warps = [], [], {}
+    features, warps = [], {}
+    axes: list[ScoreAxis] = []
     for j, column in enumerate(model._scaler.columns):
-        levels = None if column.levels is None else _texts(tuple(column.levels), names[j])
+        levels = _texts(None if column.levels is None else tuple(column.levels), names[j])
         features.append(Feature(names[j], levels))
         if j not in used:
             continue
         if column.levels is None or levels is None:
             curve = np.append(column.values, 0.0)
-            axis = ScoreAxis(j, np.asarray(column.knots, dtype=float), 0, len(column.knots), None, len(column.knots))
+            axis = ScoreAxis(
+                j, np.asarray(column.knots, dtype=float), 0, len(column.knots), None, len(column.knots)
+            )
         else:
             positions = np.array([*column.levels.values(), column.unknown])
             curve = np.interp(positions, column.knots, column.values)

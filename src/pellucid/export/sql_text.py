@@ -14,8 +14,8 @@ def name(text: str) -> str:
 
     Examples
     --------
-    >>> print(name('a "b"'))
-    "a ""b""\"
+    >>> name('a "b" c')
+    '"a ""b"" c"'
     """
     if "\x00" in text or not text:
         raise ValueError(f"SQL has no name for {text!r}.")
@@ -65,9 +65,8 @@ def point_of(x: str, knots: np.ndarray) -> str:
         if high - low == 1:
             return str(low)
         middle = (low + high) // 2
-        return (
-            f"CASE WHEN {x} < {number(knots[middle])} THEN {search(low, middle)} ELSE {search(middle, high)} END"
-        )
+        below, above = search(low, middle), search(middle, high)
+        return f"CASE WHEN {x} < {number(knots[middle])} THEN {below} ELSE {above} END"
 
     return search(0, max(len(knots) - 1, 1))
 

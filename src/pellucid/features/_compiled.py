@@ -2,7 +2,8 @@
 
 ``fastmath`` is limited to contraction and the sign of zero: with all of it the error of the sine grows with
 the angle. The sine and cosine are polynomials on [-π/4, π/4] after the multiple of π/2 is taken off in three
-parts, without branches, so that the compiler makes vectors of them; errors stay below 1e-7 up to angles of 1e4.
+parts, without branches, so that the compiler makes vectors of them; errors stay below 1e-7 up to angles of
+1e4.
 """
 
 import numba
@@ -18,7 +19,7 @@ _HALF, _ONE = _f(0.5), _f(1.0)
 
 
 @numba.njit(fastmath=_MATH, cache=True, nogil=True, error_model="numpy")
-def sincos(phase, scale, unit):
+def sincos(phase: np.ndarray, scale: np.float32, unit: np.ndarray) -> None:
     """Write cosine and sine of float32 angles times ``scale``, interleaved."""
     for j in range(phase.size):
         x = phase[j]
@@ -36,7 +37,9 @@ def sincos(phase, scale, unit):
 
 
 @numba.njit(fastmath=_MATH | {"reassoc"}, cache=True, nogil=True)
-def weighted_pairs(a, b, w, pairs, wanted, out):
+def weighted_pairs(
+    a: np.ndarray, b: np.ndarray, w: np.ndarray, pairs: np.ndarray, wanted: np.ndarray, out: np.ndarray
+) -> None:
     """Write the interaction parts of the wanted pairs."""
     n, _, m = a.shape
     for r in range(n):

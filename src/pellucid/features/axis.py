@@ -17,6 +17,7 @@ from pellucid.features.table import UNKNOWN
 WARP_RANK = 0.5  # share of the rank in the warped coordinate; the rest is the clipped linear scale
 _CLIP = (0.01, 0.99)  # quantiles between which the linear scale runs from 0 to 1
 _BEYOND = 0.2  # how far beyond 0 and 1 it may go
+_ATOM, _ATOM_VARIANCE = 0.05, 0.5  # least share of the rows at a value that stands out; variance of its jump
 _SMALLEST = 1e-7  # eigenvalues below this share of the largest one carry no function of their own
 
 
@@ -110,13 +111,23 @@ class Axis:
         i[gone] = k if self.missing else m
         return i, w
 
+    def _atoms(self) -> np.ndarray:
+        """Knots that stand out, as many rows share them: the effect may jump there.
+
+        The zero of an amount is one, as most rows have none of it.
+        """
+        mass = self.mass[: len(self.knots)]
+        if self.levels or len(mass) < 3:
+            return np.zeros(len(mass), dtype=bool)
+        return (mass >= _ATOM) & (mass >= 10.0 * np.median(mass))
+
     def basis(self, length_scale: float, n_columns: int) -> Basis:
         """Leading eigenfunctions of the axis's kernel, orthogonal to constants under the data.
 
-        The kernel of numbers is exp(-|u - v| / length_scale) in the warped coordinate, that of levels is 1
-        for equal levels and 0 otherwise, and a missing value is like itself alone. Centred under the mass π,
-        k̃(u, v) = k(u, v) - (kπ)(u) (kπ)(v) / πᵀkπ. With π^{1/2} k̃ π^{1/2} = QDQᵀ the columns are
-        Φ = π^{-1/2} Q D^{1/2}, so that ΦΦᵀ = k̃, πᵀΦ = 0 and Φᵀ diag(π) Φ = D.
+        The kernel of numbers is exp(-|u - v| / length_scale) in the warped coordinate, larger at values that
+        stand out; that of levels is 1 for equal levels and 0 otherwise, and a missing value is like itself alone.
+        Centred under the mass π, k̃(u, v) = k(u, v) - (kπ)(u) (kπ)(v) / πᵀkπ. With π^{1/2} k̃ π^{1/2} = QDQᵀ the
+        columns are Φ = π^{-1/2} Q D^{1/2}, so that ΦΦᵀ = k̃, πᵀΦ = 0 and Φᵀ diag(π) Φ = D.
         """
         k, m = len(self.knots), len(self)
         K = np.eye(m)
@@ -124,6 +135,7 @@ class Axis:
             u = self.coordinate
             K[:k, :k] = np.exp(-np.abs(u[:, None] - u[None, :]) / length_scale)
         mass = self.mass
+        K[np.diag_indices(k)] += np.where(self._atoms(), _ATOM_VARIANCE, 0.0)
         row = K @ mass
         total = float(mass @ row)
         if m < 2 or total <= 0:

@@ -15,6 +15,9 @@ from typing import Any
 import numpy as np
 
 _WORTH_COMPILING = 1 << 22  # numbers: below, NumPy is done before a compiled version is loaded
+_VERY_FEW_COLUMNS = (
+    12  # up to here, without a compiler, sines of all angles cost less than products of factors
+)
 _FEW_COLUMNS = 32  # beyond, the angles of all pairs cost more than the products of factors
 
 
@@ -53,6 +56,19 @@ def features(U: np.ndarray, omega: np.ndarray, scale: float, out: np.ndarray) ->
         for rows in _short_blocks(len(U), out.shape[1] * out.itemsize):
             loops.sincos((U[rows] @ M).ravel(), np.float32(scale), out[rows].ravel())
         return
+    if U.shape[1] <= _VERY_FEW_COLUMNS:
+        # sin x = cos(x − π/2): one product gives the angles of both, in place
+        M = np.repeat(_pair_frequencies(U.shape[1], omega), 2, axis=1)
+        shift = np.zeros((1, out.shape[1]), dtype=out.dtype)
+        shift[0, 1::2] = -0.5 * np.pi
+        M = np.vstack([M, shift])
+        V = np.hstack([U, np.ones((len(U), 1), dtype=U.dtype)])
+        for rows in _short_blocks(len(U), out.shape[1] * out.itemsize):
+            part = out[rows]
+            np.matmul(V[rows], M, out=part)
+            np.cos(part, out=part)
+            part *= out.dtype.type(scale)
+        return
     for rows in _short_blocks(len(U), out.shape[1] * out.itemsize):
         a, b = _by_row(U[rows], omega[:, 0]), _by_row(U[rows], omega[:, 1])
         a *= out.dtype.type(scale)
@@ -76,7 +92,7 @@ def pair_products(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 def _short_blocks(n: int, row_bytes: int) -> Iterator[slice]:
     """Blocks of rows whose features stay in the cache."""
-    step = max(32, (1 << 19) // row_bytes)
+    step = max(32, (1 << 20) // row_bytes)
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -22,7 +22,7 @@ NAMES = {
     "laplacian": Laplacian,
     "rational_quadratic": RationalQuadratic,
 }
-_BLOCK = 1 << 22  # bytes of features that are made at a time: they stay in the cache
+_BLOCK = 1 << 26  # bytes of features that are made at a time, and that any machine has
 
 
 def resolve_kernel(kernel: Any) -> Kernel:
@@ -32,12 +32,12 @@ def resolve_kernel(kernel: Any) -> Kernel:
     if isinstance(kernel, str) and kernel in NAMES:
         return NAMES[kernel]()
     raise ValueError(
-        f"kernel must be one of {', '.join(NAMES)}, or a kernel of the difference of rows from pellucid.kernels, "
-        f"such as Matern(nu=2.5); got {kernel!r}."
+        f"kernel must be one of {', '.join(NAMES)}, or a kernel of the difference of rows from "
+        f"pellucid.kernels, such as Matern(nu=2.5); got {kernel!r}."
     )
 
 
-class _FourierBase(TransformerMixin, BaseEstimator):
+class _FourierBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Checks and row blocks that both maps share."""
 
     n_components: int
@@ -60,19 +60,19 @@ class _FourierBase(TransformerMixin, BaseEstimator):
         return resolve_kernel(self.kernel).sample_frequencies(n, dim, rng) / float(self.sigma)
 
     def _rows(self, X: Any, *, reset: bool, least: int = 1) -> np.ndarray:
-        return validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_features=least
-        )
+        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_features=least)
 
     def _require(self, n: int, width: int) -> None:
         need = float(n) * width * np.dtype(self.dtype).itemsize
+        if need <= _BLOCK:
+            return
         have = available_memory()
         if need > 0.9 * have:
             fits = int(0.9 * have / (width * np.dtype(self.dtype).itemsize))
             raise NotEnoughMemoryError(
                 f"The features of {n} rows, {width} numbers each, need {format_bytes(need)}, but only "
-                f"{format_bytes(have)} of memory is available. About {fits} rows would fit: transform the rows in "
-                f"parts, or lower n_components (now {self.n_components})."
+                f"{format_bytes(have)} of memory is available. About {fits} rows would fit: transform them "
+                f"in parts, or lower n_components (now {self.n_components})."
             )
 
     @property
@@ -95,15 +95,17 @@ class PairwiseFourierFeatures(_FourierBase):
               \qquad K = \tfrac{D (D - 1)}{2},
 
     so that the inner product of two rows estimates the mean over all pairs of the kernel of the pair. By
-    :math:`e^{i(\omega_1 u + \omega_2 v)} = e^{i \omega_1 u} e^{i \omega_2 v}` only O(D d) sines and cosines are
-    taken per row; the K d features are products of them.
+    :math:`e^{i(\omega_1 u + \omega_2 v)} = e^{i \omega_1 u} e^{i \omega_2 v}` only O(D d) sines and cosines
+    are taken per row; the K d features are products of them.
 
-    Columns should be on one scale, and new rows within the range of the training rows: features never go flat.
+    Columns should be on one scale, and new rows within the range of the training rows: features never go
+    flat.
 
     Parameters
     ----------
     n_components : int, default=20
-        Number d of features per pair; an odd one is raised by one, as they come as cosine and sine. The error of the estimate falls like :math:`1/\sqrt d`.
+        Number d of features per pair; an odd one is raised by one, as they come as cosine and sine. The error
+        of the estimate falls like :math:`1/\sqrt d`.
     kernel : str or Kernel, default="rbf"
         "rbf", "matern", "laplacian", "rational_quadratic", or a kernel that has a spectral sampler.
     sigma : float, default=1.0

@@ -49,7 +49,7 @@ class PairMap:
 
     # ---------------------------------------------------------------- sizes
     @property
-    def K(self) -> int:
+    def K(self) -> int:  # noqa: N802
         """Number of pairs."""
         return self.D * (self.D - 1) // 2
 
@@ -59,7 +59,7 @@ class PairMap:
         return 2 * len(self.omega)
 
     @property
-    def F(self) -> int:
+    def F(self) -> int:  # noqa: N802
         """Number of features."""
         return self.K * self.d
 
@@ -177,7 +177,9 @@ class PairMap:
         main = sum(both)
         pairs = np.ascontiguousarray(w, dtype=float).view(complex).reshape(self.K, -1) * self.scale
         wanted = list(range(self.K)) if terms is None else [self._number(t) for t in terms if len(t) == 2]
-        products = fast.weighted_pairs(a, b, pairs.astype(a.dtype), np.array(self.pairs), np.array(wanted, int))
+        products = fast.weighted_pairs(
+            a, b, pairs.astype(a.dtype), np.array(self.pairs), np.array(wanted, int)
+        )
         if terms is None:
             return np.hstack([main, products])
         out = np.empty((len(a), len(terms)))

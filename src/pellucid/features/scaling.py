@@ -13,9 +13,9 @@ divided by its standard deviation:
     linear, cut at the ends of the training range; ``"minmax"`` is then left at [0, 1].
 
 Levels of a category are put in the order of the mean target in the training rows (shrunk towards the overall
-mean, so that rare levels stay near the middle), one step apart, and then scaled like numbers. A level that was
-not seen in training takes the mean position. With several outputs the order is that of the first principal
-component of the mean targets.
+mean, so that rare levels stay near the middle), one step apart, and then scaled like numbers. A level that
+was not seen in training takes the mean position. With several outputs the order is that of the first
+principal component of the mean targets.
 """
 
 from __future__ import annotations
@@ -72,6 +72,28 @@ class Scaler:
         return out
 
 
+def mixed_rows(X: Any, categorical: Sequence[int]) -> np.ndarray:
+    """Return a data frame with columns of levels as an array of objects: numbers, and levels as they are."""
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    rows = np.empty(frame.shape, dtype=object)
+    incomplete = []
+    for j, name in enumerate(frame.columns):
+        column = frame[name]
+        if column.is_null().any() or (column.dtype.is_float() and not column.is_finite().all()):
+            incomplete.append(name)
+        elif j in categorical:
+            rows[:, j] = column.to_list()
+        else:
+            rows[:, j] = column.to_numpy().astype(float)
+    if incomplete:
+        raise ValueError(
+            f"Input X contains NaN, infinity or missing values in columns {incomplete}: fill or drop them."
+        )
+    return rows
+
+
 def fit_scaler(
     X: np.ndarray,
     scaling: str,
@@ -117,7 +139,9 @@ def order_levels(
 
     Examples
     --------
-    >>> order_levels(np.array(["a", "b", "a"]), np.array([[3.0], [1.0], [3.0]]), np.ones(3))
+    >>> order_levels(
+    ...     np.array(["a", "b", "a"], dtype=object), np.array([[3.0], [1.0], [3.0]]), np.ones(3)
+    ... )
     ({'b': 0.0, 'a': 1.0}, 0.6666666666666666)
     """
     names = sorted(set(levels), key=lambda level: (str(type(level)), level))

@@ -19,6 +19,7 @@ Group = tuple[Term, int]
 
 BANDS = (2, 8)  # columns 0-1 of an axis are smooth, 2-7 middling, the rest rough
 _N_BANDS = len(BANDS) + 1
+_LEVEL_COLUMNS = 1000  # shared by the main effects of all categorical features
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,14 @@ class TermBasis:
 
 
 def main_picks(axes: Axes, features: Sequence[int], n_columns: int) -> dict[Term, tuple[np.ndarray, ...]]:
-    """The first columns of each feature."""
-    return {(j,): (np.arange(min(n_columns, len(axes.main[j]))),) for j in features if len(axes.main[j])}
+    """The first columns of each feature; of levels, which are not a matter of smoothness, all if possible."""
+    wide = sum(axes.fine[j].levels for j in features)
+    most = max(n_columns, _LEVEL_COLUMNS // max(wide, 1))
+    return {
+        (j,): (np.arange(min(most if axes.fine[j].levels else n_columns, len(axes.main[j]))),)
+        for j in features
+        if len(axes.main[j])
+    }
 
 
 def pair_picks(

@@ -179,7 +179,9 @@ class Matern(_Stationary):
         return -5.0 / 6.0 * (1.0 + t) * np.exp(-t)
 
     def _sample_precisions(self, n: int, rng: np.random.RandomState) -> np.ndarray:
-        return 2.0 * self.nu / rng.chisquare(2.0 * self.nu, n)  # so ω is Student's t with 2ν degrees of freedom
+        return (
+            2.0 * self.nu / rng.chisquare(2.0 * self.nu, n)
+        )  # so ω is Student's t with 2ν degrees of freedom
 
 
 class RationalQuadratic(_Stationary):

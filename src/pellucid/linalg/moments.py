@@ -59,7 +59,7 @@ def weighted_moments(
     G, c, mean = np.zeros((F, F)), np.zeros(F), np.zeros(F)
     for rows in blocks(len(w), F, dtype):
         Zt = design(rows)
-        v = w[rows].astype(dtype)
+        v: np.ndarray = w[rows].astype(dtype)
         mean += Zt @ v
         c += Zt @ (v * r[rows].astype(dtype))
         Zt *= np.sqrt(v)

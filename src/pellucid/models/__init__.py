@@ -5,7 +5,8 @@ from pellucid.models.classifier import KernelRidgeClassifier
 from pellucid.models.fisher import KernelFisherDiscriminant
 from pellucid.models.glm import KernelClassifier, KernelGLMRegressor
 from pellucid.models.interpretable import InterpretableKernelClassifier, InterpretableKernelRegressor
-from pellucid.models.isk import ISKClassifier, ISKRegressor
+from pellucid.models.isk_classifier import ISKClassifier
+from pellucid.models.isk_regressor import ISKRegressor
 from pellucid.models.ridge import KernelRidge
 from pellucid.models.search import LooSearch
 from pellucid.models.sparse_additive import SparseAdditiveRegressor

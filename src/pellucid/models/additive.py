@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
@@ -14,9 +15,10 @@ from pellucid.effects import jackknife_plus
 from pellucid.features.table import read_table
 from pellucid.losses import as_loss
 from pellucid.models.additive_base import AdditiveKernelBase
-from pellucid.models.additive_engine import Problem
+from pellucid.models.additive_state import Problem
 
 _LOG_LINK = ("poisson", "gamma")
+_TOO_LARGE = 1e120
 
 
 class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
@@ -50,7 +52,8 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
     term_names_ : list of str
         Their names.
     importances_ : Importances
-        Share of each term in the sum of the terms' variances, with standard errors.
+        Share of each term in the sum of the terms' variances, with standard errors; for losses other than the
+        squared one rows count by the curvature of their loss.
     effects_ : dict of Effect
         The fitted function of each term on a grid, with a posterior band and the density of the rows.
     receipt_ : Receipt
@@ -142,6 +145,10 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
         rows = self._learn_rows(X, weight) if reset else read_table(X, self.columns_)
         kept = weight > 0
         unit = _spread(y[kept] - known[kept], weight[kept]) if loss.name == "squared" else 1.0
+        if unit > _TOO_LARGE:
+            raise ValueError(
+                f"Targets vary by {unit:.1g}, so much that their variance overflows; choose a larger unit."
+            )
         return [Problem(rows[kept], y[kept] / unit, weight[kept], known[kept] / unit, loss)], [], unit
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
@@ -189,6 +196,11 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
             np.zeros((1, len(self.loo_.residuals))), self.loo_.residuals, self._loo_weight, coverage
         )[1][0]
         return centre - reach, centre + reach
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = getattr(self.loss, "name", self.loss) in _LOG_LINK
+        return tags
 
 
 class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
@@ -261,6 +273,7 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         weight = check_weight(sample_weight, len(y))
         kept = weight > 0
@@ -309,9 +322,12 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
 
 
 def _spread(y: np.ndarray, weight: np.ndarray) -> float:
-    """Standard deviation, 1 for a constant."""
-    mean = float(weight @ y) / float(weight.sum())
-    size = float(np.max(np.abs(y - mean), initial=0.0))
-    if size <= 1e-14 * max(abs(mean), 1e-300):
+    """Standard deviation; the size of a constant, 1 for zero."""
+    top = float(np.max(np.abs(y)))
+    if top == 0:
         return 1.0
+    mean = top * float(weight @ (y / top)) / float(weight.sum())
+    size = float(np.max(np.abs(y - mean)))
+    if size <= 1e-14 * top:
+        return top
     return size * float(np.sqrt(weight @ ((y - mean) / size) ** 2 / weight.sum()))

@@ -21,12 +21,13 @@ from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Term
 from pellucid.features.table import learn_columns, read_table
 from pellucid.models.additive_edit import Wishes, edited
-from pellucid.models.additive_engine import Problem, build_axes, fit_additive
+from pellucid.models.additive_engine import build_axes, fit_additive
 from pellucid.models.additive_reading import names_of
 from pellucid.models.additive_recipe import Edit, Recipe
 from pellucid.models.additive_refit import into_cone
 from pellucid.models.additive_results import store_results
 from pellucid.models.additive_shape import monotone_directions, monotone_rows
+from pellucid.models.additive_state import Problem
 from pellucid.models.additive_summary import summarise
 
 

@@ -14,12 +14,12 @@ from pellucid.features.axis import Axis
 from pellucid.features.table import Column
 from pellucid.features.term_basis import Axes, TermBasis
 from pellucid.linalg.moments import blocks
-from pellucid.models.additive_engine import Problem, State
 from pellucid.models.additive_shape import exactly_monotone
+from pellucid.models.additive_state import Problem, State
 from pellucid.solvers.variance_components import score_test
 
 _SHOWN = 32  # points along each feature of a surface that is shown
-_LOO_WORK = 6e10  # multiplications that exact leverages may cost; beyond, of evenly spaced rows
+_LOO_WORK = 6e10  # multiplications that exact leverages may cost; beyond, of some rows
 
 
 def live_terms(states: Sequence[State]) -> list[Term]:
@@ -189,8 +189,11 @@ def term_tests(tables: TermTables, state: State) -> list[tuple[str, float, float
         t = state.basis.terms.index(term)
         s = state.basis.slices[t]
         members = np.arange(s.start, s.stop)
-        members = members[np.isfinite(state.fit.ridge[state.basis.group[members]])]
-        Q, weights = score_test(state.fit, members, state.fit.ridge[state.basis.group[members]])
+        if term in state.tests:
+            Q, weights = state.tests[term]
+        else:
+            members = members[np.isfinite(state.fit.ridge[state.basis.group[members]])]
+            Q, weights = score_test(state.fit, members, state.fit.ridge[state.basis.group[members]])
         rows.append((name, float(edf[t]), mixture_tail(Q, weights)))
     return rows
 
@@ -199,10 +202,10 @@ def term_tests(tables: TermTables, state: State) -> list[tuple[str, float, float
 
 
 def loo_rows(problem: Problem, states: Sequence[State]) -> np.ndarray:
-    """Rows to leave out: all of them where exact leverages are affordable, else evenly spaced ones."""
-    n, k = len(problem), max(len(state.fit.columns) for state in states)
+    """Rows to leave out: all of them where exact leverages are affordable, else some."""
+    k = max(len(state.fit.columns) for state in states)
     most = int(max(2000, _LOO_WORK / max(k, 1) ** 2))
-    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).astype(np.intp)
+    return problem.sample(most)
 
 
 def leverages(problem: Problem, state: State, rows: np.ndarray) -> np.ndarray:

@@ -12,7 +12,8 @@ from pellucid.effects.tables import TermTables
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.distances import squared_distances
 from pellucid.linalg.moments import Moments, weighted_moments
-from pellucid.models.additive_engine import Problem, State
+from pellucid.linalg.sample import sample_rows
+from pellucid.models.additive_state import Problem, State
 from pellucid.solvers.variance_components import fit_components
 
 _ROWS, _LANDMARKS = 3000, 300
@@ -120,13 +121,15 @@ def _found_in(residual: np.ndarray, weight: np.ndarray, U: np.ndarray) -> float:
 
     A Gaussian kernel on landmarks, K ≈ ΦΦᵀ; every ridge from one eigendecomposition of ΦᵀWΦ.
     """
-    some = np.linspace(0, len(residual) - 1, min(_ROWS, len(residual))).astype(np.intp)
+    some = sample_rows([*U.T], _ROWS) if U.shape[1] else np.arange(0)
     r, w, U = residual[some], weight[some], U[some]
+    if len(r) < 10:
+        return 0.0
     r = r - float(w @ r) / float(w.sum())
     before = float(w @ r**2)
-    if U.shape[1] == 0 or before <= 0 or len(r) < 10:
+    if before <= 0:
         return 0.0
-    centres = U[np.linspace(0, len(U) - 1, min(_LANDMARKS, len(U))).astype(np.intp)]
+    centres = U[sample_rows([*U.T], _LANDMARKS)]
     best = before
     for length in _LENGTHS:
         size = 2.0 * length**2 * U.shape[1]

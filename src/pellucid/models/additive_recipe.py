@@ -10,8 +10,8 @@ import numpy as np
 from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Effect, Term
 from pellucid.features.term_basis import Axes, TermBasis
-from pellucid.models.additive_engine import Problem, State
 from pellucid.models.additive_refit import refit
+from pellucid.models.additive_state import Problem, State
 
 
 @dataclass(frozen=True)

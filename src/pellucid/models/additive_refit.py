@@ -14,7 +14,8 @@ import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments, blocks, weighted_moments
-from pellucid.models.additive_engine import Problem, State, predictor
+from pellucid.models.additive_stage import predictor
+from pellucid.models.additive_state import Problem, State
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
 from pellucid.solvers.variance_components import Components, fit_components
 

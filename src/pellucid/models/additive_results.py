@@ -10,7 +10,6 @@ import numpy as np
 
 from pellucid.effects.terms import Term
 from pellucid.features.term_basis import Axes
-from pellucid.models.additive_engine import Problem, State
 from pellucid.models.additive_reading import (
     compile_tables,
     leave_one_out,
@@ -24,6 +23,7 @@ from pellucid.models.additive_reading import (
 )
 from pellucid.models.additive_receipt import make_receipt
 from pellucid.models.additive_recipe import Frozen
+from pellucid.models.additive_state import Problem, State
 from pellucid.models.additive_summary import explained
 
 

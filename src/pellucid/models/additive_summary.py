@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.effects import Summary
-from pellucid.models.additive_engine import Problem
+from pellucid.models.additive_state import Problem
 
 
 def explained(problems: Sequence[Problem], etas: Sequence[np.ndarray], rows: Any = slice(None)) -> float:

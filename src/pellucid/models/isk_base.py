@@ -14,17 +14,18 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid._validation import _mixed_rows, _text_columns, check_count, check_weight
+from pellucid._validation import _text_columns, check_count, check_weight
 from pellucid.effects import Effect, Importances, Summary, term_name
 from pellucid.features.fourier import resolve_kernel
-from pellucid.features.scaling import SCALINGS, Scaler, fit_scaler
+from pellucid.features.scaling import SCALINGS, Scaler, fit_scaler, mixed_rows
 from pellucid.kernels.base import column_names
 from pellucid.linalg import calm_threads, row_blocks
 from pellucid.losses import Loss
-from pellucid.models.isk_dense import Dense, Setup, check_memory, fit_dense
+from pellucid.models.isk_dense import Dense, fit_dense
 from pellucid.models.isk_reading import Densities, grids_of, term_effects
 from pellucid.models.isk_rows import Rows
 from pellucid.models.isk_sparse import Sparse, Task, fit_sparse
+from pellucid.models.isk_trial import Setup, check_memory
 
 Term = tuple[int, ...]
 
@@ -67,7 +68,8 @@ class ISKBase(BaseEstimator):
             names = column_names(X) or []
             self._categorical = tuple(names.index(name) for name in text)
         if self._categorical:
-            rows = _mixed_rows(self, X, reset=reset)
+            validate_data(self, X, reset=reset, skip_check_array=True)  # names and number of columns
+            rows = mixed_rows(X, self._categorical)
             if rows.shape[1] < 2:
                 raise ValueError(f"ISK works on pairs of features: got {rows.shape[1]} feature(s), needs 2.")
             return rows
@@ -80,7 +82,9 @@ class ISKBase(BaseEstimator):
 
         A splitter sees only the rows of positive weight; folds that were passed in number all rows.
         """
-        if "cv" not in [v for v in (self.sigma, self.alpha, self.sparse_alpha, self.l1_ratio) if isinstance(v, str)]:
+        if "cv" not in [
+            v for v in (self.sigma, self.alpha, self.sparse_alpha, self.l1_ratio) if isinstance(v, str)
+        ]:
             return None
         inside = self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split")
         y, kept = (y[kept], np.ones(int(kept.sum()), dtype=bool)) if inside else (y, kept)
@@ -205,9 +209,9 @@ class ISKBase(BaseEstimator):
         Parameters
         ----------
         purify : bool, default=False
-            The split of the published method leaves part of the main effects in the interactions. ``True`` moves
-            the conditional means of each surface into the curves: the sum stays the same, and each part is
-            orthogonal to the others.
+            The split of the published method leaves part of the main effects in the interactions. ``True``
+            moves the conditional means of each surface into the curves: the sum stays the same, and each part
+            is orthogonal to the others.
         against : {"marginals", "joint"}, default="marginals"
             The distribution under which surfaces get mean zero along each axis: the product of the two
             features' own distributions, or their joint one as far as the grid resolves it.
@@ -237,7 +241,9 @@ class ISKBase(BaseEstimator):
         """The model on half a screen: what was chosen, and the terms that matter most."""
         check_is_fitted(self)
         D = self.n_features_in_
-        how = {name: "chosen by folds" if isinstance(getattr(self, name), str) else "given" for name in _CHOSEN}
+        how = {
+            name: "chosen by folds" if isinstance(getattr(self, name), str) else "given" for name in _CHOSEN
+        }
         facts: list[tuple[str, object]] = [
             ("rows", self.n_rows_),
             ("features", D),

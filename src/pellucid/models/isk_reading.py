@@ -96,9 +96,7 @@ def term_effects(
             layers.append(beta[k, c] * (part - mean[k, c]) / sd[k, c])
         values = np.stack(layers, axis=-1) if outputs else layers[0]
         axes = tuple(grids[j] for j in term)
-        found.append(
-            Effect(term, term_name(term, names), axes, values, densities.of(term), outputs=outputs)
-        )
+        found.append(Effect(term, term_name(term, names), axes, values, densities.of(term), outputs=outputs))
     if purify is not None:
         marginals = dict(enumerate(densities.features))
         found = purify_effects(found, grids, marginals, against=purify)

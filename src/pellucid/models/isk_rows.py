@@ -1,4 +1,4 @@
-"""Rows of a fit, seen one block at a time: scaled on the way, grouped by fold, or as factors kept in memory."""
+"""Rows of a fit, seen a block at a time: scaled on the way, grouped by fold, or as factors in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pellucid.linalg import available_memory, row_blocks
 from pellucid.solvers.fold_ridge import Sums
 
 _BLOCK = 1 << 26  # bytes of features in one block
-_KEEP = 1 << 26  # bytes of scaled rows that are kept rather than made anew in each pass
+_KEEP = 1 << 24  # bytes of scaled rows that are kept rather than made anew in each pass
 _SAMPLE = 2048  # rows for the provisional mean of features
 
 
@@ -61,7 +61,7 @@ class Rows:
 
 @dataclass
 class Features:
-    """Features of all rows as products with vectors; factors are kept if a quarter of the memory holds them."""
+    """Features of all rows as products with vectors; factors are kept if a quarter of memory holds them."""
 
     rows: Rows
     pairs: PairMap
@@ -103,4 +103,5 @@ class Features:
             Z = self.pairs.features(self.rows.scaled(kept[block]))
             Z -= self.mean.astype(Z.dtype)
             sums.add(Z, np.zeros((len(Z), 1)), h[kept[block]])
+            del Z  # or two blocks would be held while the next one is made
         return sums.centred()[0]

@@ -1,4 +1,4 @@
-"""Phase 2 of ISK: an elastic net on the components of the dense model, and the choice of its strength by folds.
+"""Phase 2 of ISK: an elastic net on the components of the dense model, its strength chosen by folds.
 
 To hold a fold out honestly, its components must come from a dense model that has not seen it: those of fold f
 are made with the weights that phase 1 found without f, for all rows, and standardised on the rows outside f.
@@ -102,8 +102,7 @@ class _SquaredData:
         self.train = [Sums.zeros(P, 1) for _ in dense.without]
         self.test = [Sums.zeros(P, 1) for _ in dense.without]
         for f, index in rows.by_fold(2.0 * pairs.row_bytes + 16.0 * P):
-            factors = pairs.factors(rows.scaled(index))
-            s = rows.weight[index]
+            factors, s = pairs.factors(rows.scaled(index)), rows.weight[index]
             self.total.add(pairs.components(factors, dense.W[:, 0]), y[index], s)
             for g, W in enumerate(dense.without):
                 side = self.test if g == f else self.train
@@ -183,7 +182,7 @@ class _GeneralData:
         return max(self._whole(c).largest(ratio) for c in range(len(self.task.y)))
 
     def held_out(self, grids: dict[float, np.ndarray]) -> dict[float, np.ndarray]:
-        """Held-out losses; NaN for strengths far below the best one of the first fold, which are not tried."""
+        """Held-out losses; NaN for strengths far below the best of the first fold, which are not tried."""
         task, rows = self.task, self.task.rows
         scores = {ratio: np.zeros(len(grid)) for ratio, grid in grids.items()}
         for f, W in enumerate(task.dense.without):

@@ -14,6 +14,7 @@ from pellucid.plots.pairs import draw_pair
 from pellucid.plots.style import GREY, crowded, line_style, new_axes, pyplot, thin_ticks, tidy
 
 _STRIP = 0.1  # height of the strip that shows where the data are, as a share of the axes
+_OUTSIDE = 0.005  # share of the rows at either end that may be left out of a picture
 _MOST_LEVELS = 30
 
 
@@ -180,7 +181,15 @@ def _name(effect: Effect, which: int) -> str:
 def _curve(effect: Effect, grid: Grid, shown: list[int], band: float | None, density: bool, ax: Any) -> None:
     m = len(grid) - int(grid.missing)
     x = np.asarray(grid.points[:m], dtype=float)
-    low, high = (float(x[0]), float(x[-1])) if m else (0.0, 1.0)
+    bulk = _bulk(x, effect.density[:m])
+    x = x[bulk]
+    if len(x) < m:
+        share = 100 * (1 - effect.density[bulk].sum() / max(effect.density[:m].sum(), 1e-300))
+        note = f"{share:.2g} % of the rows lie outside"
+        ax.annotate(
+            note, (0.99, 0.99), xycoords="axes fraction", fontsize="small", color=GREY, ha="right", va="top"
+        )
+    low, high = (float(x[0]), float(x[-1])) if len(x) else (0.0, 1.0)
     span = (high - low) or 1.0
     ax.axhline(0.0, color=GREY, linewidth=1)
     apart = high + 0.13 * span
@@ -188,24 +197,37 @@ def _curve(effect: Effect, grid: Grid, shown: list[int], band: float | None, den
         values, se = _of(effect, effect.values, which), _of(effect, effect.se, which)
         assert values is not None
         style = line_style(place)
-        ax.plot(x, values[:m], linewidth=2, label=_name(effect, which), **style)
+        ax.plot(x, values[bulk], linewidth=2, label=_name(effect, which), **style)
         if se is not None and band:
-            reach = band * se[:m]
+            reach = band * se[bulk]
             ax.fill_between(
-                x, values[:m] - reach, values[:m] + reach, color=style["color"], alpha=0.2, linewidth=0
+                x, values[bulk] - reach, values[bulk] + reach, color=style["color"], alpha=0.2, linewidth=0
             )
         if grid.missing:
             at = apart + 0.02 * span * (place - (len(shown) - 1) / 2)
             bar = [band * se[m]] if se is not None and band else None
             ax.errorbar([at], [values[m]], yerr=bar, fmt="D", color=style["color"], markersize=5, capsize=3)
     _room(ax, density)
-    if density and m > 1:
+    if density and len(x) > 1:
         edges = np.concatenate([x[:1], (x[1:] + x[:-1]) / 2, x[-1:]])
-        _strip(ax, edges, effect.density[:m] / np.diff(edges))
+        _strip(ax, edges, effect.density[bulk] / np.diff(edges))
     thin_ticks(ax)
     ax.set_xlim(low - 0.03 * span, (apart + 0.09 * span) if grid.missing else high + 0.03 * span)
     if grid.missing:
         _missing_tick(ax, low, high, apart)
+
+
+def _bulk(x: np.ndarray, density: np.ndarray) -> slice:
+    """Points to draw: all, unless a few rows far out would squeeze the others into a corner."""
+    total = float(density.sum())
+    if len(x) < 10 or total <= 0:
+        return slice(0, len(x))
+    reached = np.cumsum(density) / total
+    first = int(np.searchsorted(reached, _OUTSIDE))
+    last = min(int(np.searchsorted(reached, 1 - _OUTSIDE)) + 1, len(x))
+    if x[-1] - x[0] <= 3 * (x[last - 1] - x[first]):
+        return slice(0, len(x))
+    return slice(first, last)
 
 
 def _missing_tick(ax: Any, low: float, high: float, apart: float) -> None:

@@ -4,10 +4,10 @@ r"""Elastic net for any convex loss: a path of sparse fits with an unpenalised i
           + \lambda\rho \|\beta\|_1 + \tfrac{\lambda (1 - \rho)}{2} \|\beta\|^2, \qquad N = \sum_i s_i .
 
 For the squared loss the sums over rows are enough: with :math:`Q = X^T S X / N` and :math:`q = X^T S y / N`
-(columns centred) it is the quadratic problem :func:`quadratic_path`. Other losses are solved by proximal Newton
-steps: the quadratic model of the loss at the current fit plus the penalty is such a problem, and the step is
-halved until the objective falls. Columns that are far from entering the model are looked at again only when the
-rest is solved.
+(columns centred) it is the quadratic problem :func:`quadratic_path`. Other losses are solved by proximal
+Newton steps: the quadratic model of the loss at the current fit plus the penalty is such a problem, and the
+step is halved until the objective falls. Columns that are far from entering the model are looked at again
+only when the rest is solved.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def quadratic_path(
     Q: np.ndarray,
     q: np.ndarray,
     square: float,
-    lambdas: Sequence[float],
+    lambdas: Sequence[float] | np.ndarray,
     l1_ratio: float,
     start: np.ndarray | None = None,
 ) -> np.ndarray:
     r"""Minimise :math:`\tfrac12 \beta^T Q \beta - q^T \beta` plus penalty for decreasing ``lambdas``.
 
-    Coordinate descent finds which coefficients are zero and the signs of the others; a linear system then gives
-    their values to rounding error.
+    Coordinate descent finds which coefficients are zero and the signs of the others; a linear system then
+    gives their values to rounding error.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class SparseProblem:
 
 def elastic_net_path(
     problem: SparseProblem,
-    lambdas: Sequence[float],
+    lambdas: Sequence[float] | np.ndarray,
     l1_ratio: float,
     *,
     start: SparseFit | None = None,

@@ -67,7 +67,12 @@ class Sums:
     def without(self, part: Sums) -> Sums:
         """The sums over the rows that are not in ``part``, with a matrix of its own."""
         return Sums(
-            self.N - part.N, self.z - part.z, self.y - part.y, self.c - part.c, self.yy - part.yy, self.G - part.G
+            self.N - part.N,
+            self.z - part.z,
+            self.y - part.y,
+            self.c - part.c,
+            self.yy - part.yy,
+            self.G - part.G,
         )
 
     def centred(self) -> tuple[np.ndarray, np.ndarray]:

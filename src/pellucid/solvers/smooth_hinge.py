@@ -3,8 +3,8 @@ r"""The hinge loss with its kink rounded off, and how far a fit to it is from on
 .. math:: \ell_\mu(m) = \max_{0 \le a \le 1}\; a (1 - m) - \tfrac{\mu}{2} a^2 , \qquad m = t \eta,
 
 is zero for margins above 1, a parabola on a stretch of length :math:`\mu` below it, and then a straight line;
-:math:`0 \le \ell - \ell_\mu \le \mu / 2`. The maximising :math:`a` are feasible in the dual problem, so the gap
-between the two problems at a fit is known exactly and does not have to be trusted to a small :math:`\mu`.
+:math:`0 \le \ell - \ell_\mu \le \mu / 2`. The maximising :math:`a` are feasible in the dual problem, so the
+gap between the two problems at a fit is known exactly and does not have to be trusted to a small :math:`\mu`.
 """
 
 import numpy as np

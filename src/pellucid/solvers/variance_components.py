@@ -20,6 +20,7 @@ from scipy.linalg import lapack
 
 from pellucid.linalg.moments import Moments
 
+_LEAST_EDF = 0.1  # a group of fewer effective degrees of freedom is noise
 _SINGLE = 1000  # columns beyond which steps on the way are taken in float32
 _LEAST_NOISE = 1e-7  # share of the variance of the targets: less would be lost in rounding
 _SMALLEST, _LARGEST = 1e-6, 1e12  # ridges beyond do not change the fit any more
@@ -85,6 +86,7 @@ def fit_components(
     prune: float | None = None,
     n: float | None = None,
     spread: np.ndarray | None = None,
+    extra: float = 0.0,
     tol: float = 0.02,
 ) -> Components:
     """Iterate the fixed point from the ridges given.
@@ -110,6 +112,11 @@ def fit_components(
         Variance of the rows' predictors per unit of τ_g². If given, the standard deviation of a group's
         contribution has an exponential prior of mean one: then λ_g = σ² (edf_g + τ_g spread_g^{1/2}) /
         ‖β_g‖². It keeps predictors of counts and classes from running away where classes are separable.
+    extra : float
+        Degrees of freedom added to those of every group in the update, λ_g = σ² (edf_g + extra) / ‖β_g‖²:
+        the variances have a prior density proportional to τ_g^{-extra}. A group that is no more than noise
+        then loses its variance, one of many degrees of freedom hardly notices. It matters where there are
+        many groups for the rows.
     tol : float
         Iteration ends when no group of more than a tenth of a degree of freedom changes by more than this
         share.
@@ -124,7 +131,7 @@ def fit_components(
                 ridge[noise] = np.inf
                 fit = _solve(moments, group, ridge, scale, n, rough=True)
                 continue
-        new = _update(fit, group, ridge, spread)
+        new = _update(fit, group, ridge, spread, extra)
         live = np.isfinite(ridge) & (fit.edf > 0.1)
         change = float(np.max(np.abs(np.log(new[live] / ridge[live])), initial=0.0))
         ridge = new
@@ -134,11 +141,13 @@ def fit_components(
     return _solve(moments, group, ridge, scale, n)
 
 
-def _update(fit: Components, group: np.ndarray, ridge: np.ndarray, spread: np.ndarray | None) -> np.ndarray:
+def _update(
+    fit: Components, group: np.ndarray, ridge: np.ndarray, spread: np.ndarray | None, extra: float
+) -> np.ndarray:
     power = np.bincount(group, fit.beta**2, len(ridge))
     pull = np.zeros(len(ridge)) if spread is None else np.sqrt(fit.scale * spread / ridge)
     with np.errstate(divide="ignore", invalid="ignore"):
-        new = fit.scale * (fit.edf + pull) / power
+        new = fit.scale * (fit.edf + pull + extra) / power
     new = np.where(power > 0, np.clip(new, _SMALLEST, _LARGEST), _LARGEST)
     return np.where(np.isfinite(ridge), new, np.inf)
 
@@ -172,9 +181,10 @@ def _solve(
     if len(columns):
         potrf, trtri = (lapack.spotrf, lapack.strtri) if single else (lapack.dpotrf, lapack.dtrtri)
         L, info = potrf(A.T, lower=1, overwrite_a=1, clean=1)
-        if info and single:
+        failed = info != 0 or not np.all(np.isfinite(np.diagonal(L)))
+        if failed and single:
             return _solve(moments, group, ridge, scale, n)
-        if info:  # only if the moments themselves are not finite
+        if failed:  # moments that are not finite, or rounded by more than the noise
             raise FloatingPointError("The normal equations are not finite: check the scale of the targets.")
         root, _ = trtri(L, lower=1, overwrite_c=1)
         spared = np.einsum("ij,ij->j", root, root).astype(float)  # diagonal of A⁻¹
@@ -208,6 +218,30 @@ def score_test(fit: Components, members: np.ndarray, ridge: np.ndarray) -> tuple
     return float(u @ u) / fit.scale, np.maximum(weights, 0.0)
 
 
+def score_test_with_dropped(
+    moments: Moments, fit: Components, members: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """The score test of columns some of which the fit has dropped.
+
+    A test of what was kept alone would reject too often, as it was kept for being large. With the fit β_L
+    without the columns j, u = c_j - G_jL β_L and M = G_jj - G_jL (G_LL + Λ)⁻¹ G_Lj.
+    """
+    inside = members[np.isin(members, fit.columns)]
+    a = moments.G[np.ix_(fit.columns, members)]
+    a[np.isin(fit.columns, members)] = 0.0
+    K = fit.root @ a
+    M = moments.G[np.ix_(members, members)] - K.T @ K
+    u = moments.c[members] - a.T @ fit.beta[fit.columns]
+    if len(inside):  # take the columns themselves out of the fit
+        R = fit.root_of(inside)
+        B = R.T @ K
+        S = np.linalg.inv(R.T @ R)
+        M += B.T @ S @ B
+        u += B.T @ (S @ fit.beta[inside])
+    weights = np.linalg.eigvalsh((M + M.T) / 2)
+    return float(u @ u) / fit.scale, np.maximum(weights, 0.0)
+
+
 def noise_groups(fit: Components, group: np.ndarray, threshold: float) -> np.ndarray:
     """Groups whose score is less than ``threshold`` standard deviations above its mean under noise."""
     noise = np.zeros(len(fit.ridge), dtype=bool)
@@ -215,7 +249,7 @@ def noise_groups(fit: Components, group: np.ndarray, threshold: float) -> np.nda
     edges = np.searchsorted(group[order], np.arange(len(fit.ridge) + 1))
     for g in np.flatnonzero(np.isfinite(fit.ridge)):
         members = order[edges[g] : edges[g + 1]]
-        if fit.edf[g] < 1e-6:
+        if fit.edf[g] < _LEAST_EDF:
             noise[g] = True
             continue
         Q, weights = score_test(fit, members, np.full(len(members), fit.ridge[g]))

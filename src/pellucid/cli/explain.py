@@ -1,0 +1,223 @@
+"""``pellucid explain``: what a model says as a whole, one term of it, or why one prediction is what it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pellucid.cli.console import say, show, show_json, show_table
+from pellucid.cli.errors import UserError
+from pellucid.cli.stored import Stored, load_model
+from pellucid.cli.tables import read_table, write_table
+from pellucid.effects import explain_row
+
+
+def explain_command(
+    model: str,
+    table: str | None = None,
+    *,
+    row: int | None = None,
+    term: str | None = None,
+    output: str | None = None,
+    top: int = 20,
+    sheet: str | None = None,
+    as_json: bool = False,
+) -> None:
+    """Explain a model, one of its terms, or one row."""
+    stored = load_model(model)
+    if table is None:
+        if row is not None:
+            raise UserError("--row needs the table that the row is in: pellucid explain MODEL TABLE --row N")
+        if term is not None:
+            _explain_term(stored, term, as_json)
+        elif as_json:
+            show_json({"class": type(stored.model).__name__, **global_document(stored.model)})
+        else:
+            _tell_model(stored, top)
+        return
+    if term is not None:
+        raise UserError("--term shows a function of the model and needs no table.")
+    _explain_one(stored, table, row, output, top, sheet, as_json)
+
+
+# ------------------------------------------------------------------ one prediction
+def _explain_one(
+    stored: Stored,
+    table: str,
+    row: int | None,
+    output: str | None,
+    top: int,
+    sheet: str | None,
+    as_json: bool,
+) -> None:
+    source = read_table(table, sheet=sheet)
+    X = stored.rows(source)
+    if row is None and len(X) > 1:
+        raise UserError(f"{source.name!r} has {len(X)} rows; say which one with --row, counted from 1.")
+    number = 1 if row is None else row
+    if not 1 <= number <= len(X):
+        raise UserError(f"There is no row {number}: {source.name!r} has rows 1 to {len(X)}.")
+    one = X.iloc[[number - 1]] if isinstance(X, pd.DataFrame) else X[[number - 1]]
+    if not hasattr(stored.model, "contributions") and getattr(stored.model, "coef_", None) is None:
+        raise UserError(
+            f"{type(stored.model).__name__} has neither terms nor coefficients, so its predictions have no "
+            f"contributions; fit additive, sparse-additive, isk or interpretable instead."
+        )
+    told = explain_row(stored.model, one, output=_output(stored, output))
+    if stored.recipe is not None and (stored.recipe.exposure or stored.recipe.offset):
+        say("The prediction is for exposure 1 and offset 0.")
+    if as_json:
+        values = zip(told.names, told.inputs or [""] * len(told.names), told.contributions, strict=True)
+        show_json(
+            {
+                "row": number,
+                "prediction": told.prediction,
+                "output": told.output or None,
+                "scale": told.scale,
+                "intercept": told.intercept,
+                "contributions": [{"term": n, "value": v, "contribution": c} for n, v, c in values],
+                "sum": told.total,
+            }
+        )
+        return
+    shown = told.top(top)
+    rows = [("intercept", f"{told.intercept:.5g}")]
+    labels = [label.replace(" 00:00:00", "") for label in shown.labels()]  # dates without a time of day
+    rows += [(label, f"{c:+.5g}") for label, c in zip(labels, shown.contributions, strict=True)]
+    rows.append((f"sum: {told.scale}", f"{told.total:.5g}"))
+    prediction = told.prediction
+    words = f"{prediction:.6g}" if isinstance(prediction, float | np.floating) else str(prediction)
+    show(f"Row {number}: prediction {words}")
+    show_table(("term", "contribution"), rows, best=len(rows) - 1)
+
+
+def _output(stored: Stored, output: str | None) -> Any:
+    if output is None:
+        return None
+    classes = getattr(stored.model, "classes_", None)
+    if classes is None:
+        raise UserError(f"--class is for classifiers, and {stored.name!r} predicts numbers.")
+    for c in classes.tolist():
+        if str(c) == output:
+            return c
+    raise UserError(f"There is no class {output!r}; there are {', '.join(str(c) for c in classes)}.")
+
+
+# ------------------------------------------------------------------------ one term
+def _explain_term(stored: Stored, term: str, as_json: bool) -> None:
+    effects = getattr(stored.model, "effects_", None)
+    if effects is None:
+        raise UserError(f"The {type(stored.model).__name__} in {stored.name!r} has no terms to show.")
+    plain = {name.replace(" × ", "*"): name for name in effects}
+    name = plain.get(term.replace(" × ", "*").replace(" * ", "*"))
+    if name is None:
+        known = ", ".join(list(plain)[:20])
+        raise UserError(f"There is no term {term!r}; the terms are {known}.")
+    frame = pd.DataFrame(effects[name].columns())
+    if as_json:
+        show_json({"term": name, "points": frame.to_dict(orient="records")})
+    else:
+        write_table(frame, None)
+
+
+# ----------------------------------------------------------------- the whole model
+def global_document(model: Any) -> dict[str, Any]:
+    """Terms with importances, or coefficients, for programs."""
+    importances = getattr(model, "importances_", None)
+    if importances is not None:
+        tests = getattr(model, "tests_", None)
+        terms = []
+        for t in importances.order:
+            entry = {
+                "term": importances.names[t],
+                "importance": importances.values[t],
+                "relative": importances.relative[t],
+            }
+            if importances.se is not None:
+                entry["se"] = importances.se[t]
+            if tests is not None:
+                entry["edf"] = float(np.mean([one[t][1] for one in tests]))
+                entry["p_value"] = min(1.0, len(tests) * min(one[t][2] for one in tests))
+            terms.append(entry)
+        return {"measure": importances.measure, "intercept": model.intercept_, "terms": terms}
+    if getattr(model, "coef_", None) is not None:
+        coef = np.asarray(model.coef_, dtype=float)
+        coef = coef if coef.ndim == 1 else coef.reshape(-1, coef.shape[-1])
+        names = list(getattr(model, "coefficient_names_", range(coef.shape[-1])))
+        values = coef.T.tolist()
+        return {
+            "intercept": model.intercept_,
+            "coefficients": [{"feature": n, "coefficient": v} for n, v in zip(names, values, strict=True)],
+        }
+    return {"terms": None}
+
+
+def _tell_model(stored: Stored, top: int) -> None:
+    model = stored.model
+    document = global_document(model)
+    if document.get("terms"):
+        _tell_terms(stored, document, top)
+        return
+    if hasattr(model, "summary"):
+        show(f"{model.summary()}\n")
+    if "coefficients" in document:
+        _tell_coefficients(document, model, top)
+    elif document["terms"] is None:
+        show("This model has neither terms nor coefficients: features act together in its kernel.")
+        if hasattr(model, "marginal_effects"):
+            show("Average effect of a unit more of each feature, on the training rows:")
+            show(str(model.marginal_effects()))
+    else:
+        show("No term is left in this model: it predicts a constant.")
+
+
+def _tell_terms(stored: Stored, document: dict[str, Any], top: int) -> None:
+    terms = document["terms"]
+    recipe = stored.recipe
+    of = "" if recipe is None else f" for {recipe.target}, {recipe.rows:,} rows of {recipe.data}"
+    pairs = sum(" × " in entry["term"] for entry in terms)
+    show(f"{type(stored.model).__name__}{of}: {len(terms) - pairs} features alone, {pairs} pairs")
+    if hasattr(stored.model, "receipt_"):
+        show(f"\n{stored.model.receipt_}\n")
+    more = [name for name in ("se", "edf", "p_value") if name in terms[0]]
+    rows = []
+    for entry in terms[:top]:
+        bar = "█" * round(20 * entry["relative"])
+        per_cent = "share" in document["measure"]
+        cells = [_small("share" if per_cent else "importance", entry["importance"])]
+        cells += [_small("share" if per_cent and name == "se" else name, entry[name]) for name in more]
+        rows.append((entry["term"], *cells, bar))
+    show_table(("term", document["measure"], *(name.replace("_", " ") for name in more), ""), rows)
+    if len(terms) > top:
+        show(f"... and {len(terms) - top} more (--top)")
+
+
+def _small(name: str, value: float) -> str:
+    if name == "p_value":
+        return "<1e-4" if value < 1e-4 else f"{value:.4f}"
+    if name == "share":
+        return f"{100 * value:.1f} %"
+    return f"{value:.1f}" if name == "edf" else f"{value:.4g}"
+
+
+def _tell_coefficients(document: dict[str, Any], model: Any, top: int) -> None:
+    try:
+        frame = model.coefficient_frame()
+    except (AttributeError, ImportError, ValueError):  # several classes, or a loss without standard errors
+        frame = pd.DataFrame(document["coefficients"]).set_index("feature")
+    key = "per_sd" if "per_sd" in frame else frame.columns[0]
+    size = frame[key].map(lambda v: float(np.max(np.abs(v))))
+    frame = frame.loc[size.sort_values(ascending=False, kind="stable").index]
+    rows = [
+        (name, *(_number(v) for v in values))
+        for name, values in zip(frame.index, frame.to_numpy(), strict=True)
+    ]
+    show_table(("feature", *(str(c).replace("_", " ") for c in frame.columns)), rows[:top])
+    if len(rows) > top:
+        show(f"... and {len(rows) - top} more (--top)")
+
+
+def _number(value: Any) -> str:
+    return ", ".join(f"{v:.4g}" for v in np.ravel(np.asarray(value, dtype=float)))

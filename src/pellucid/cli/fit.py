@@ -1,0 +1,198 @@
+"""``pellucid fit``: a model from a table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+import pellucid
+from pellucid.cli import catalog
+from pellucid.cli.console import on_terminal, say, show, show_json, working
+from pellucid.cli.errors import UserError
+from pellucid.cli.explain import global_document
+from pellucid.cli.recipe import Recipe
+from pellucid.cli.scores import TITLES, as_words, measure
+from pellucid.cli.tables import read_table
+from pellucid.cli.training import Training, held_out_rows, training_rows
+
+_PILOT = 2000  # most rows of the small fit from which a large one is forecast, at most a quarter of them all
+_LARGE = 4000  # rows from which this is worth while
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted model with its recipe and the seconds that it took."""
+
+    model: Any
+    recipe: Recipe
+    seconds: float
+
+
+def fit_command(
+    table: str,
+    *,
+    target: str,
+    model: str = "additive",
+    task: str | None = None,
+    weights: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
+    drop: Sequence[str] = (),
+    split: float = 0.2,
+    refit: bool = True,
+    seed: int = 0,
+    loss: str | None = None,
+    interactions: str | None = None,
+    sheet: str | None = None,
+    out: str | None = None,
+    as_json: bool = False,
+) -> None:
+    """Fit a model, score it on rows held out, and save it."""
+    if not 0 <= split < 1:
+        raise UserError(f"--split is a share of the rows from 0 to below 1, got {split:g}.")
+    if out is not None and not Path(out).parent.is_dir():
+        raise UserError(f"There is no folder {str(Path(out).parent)!r} to write {Path(out).name!r} to.")
+    choice = catalog.find(model)
+    training = training_rows(
+        read_table(table, sheet=sheet),
+        target,
+        task=task,
+        weights=weights,
+        exposure=exposure,
+        offset=offset,
+        drop=drop,
+        loss=loss,
+    )
+    options = {"loss": loss, "interactions": _pairs(interactions)}
+    estimator = choice.make(training.target.task, {k: v for k, v in options.items() if v is not None})
+    say(f"Rows: {len(training):,}; features: {training.X.shape[1]}; model: {choice.name}, {choice.title}.")
+    fitted = _fit_and_score(estimator, training, choice, split, refit, seed)
+    if out is not None:
+        pellucid.save(fitted.model, out, notes=fitted.recipe.to_notes())
+    if as_json:
+        show_json(_document(fitted, out))
+        return
+    _tell(fitted, out)
+
+
+def _fit_and_score(
+    estimator: Any, training: Training, choice: catalog.Choice, split: float, refit: bool, seed: int
+) -> Fitted:
+    recipe = replace(training.recipe, model=choice.name, takes=choice.takes)
+    everything = np.arange(len(training))
+    if split == 0:
+        return fit_rows(clone(estimator), training, everything, recipe, choice)
+    train, test = held_out_rows(training, split, seed)
+    first = fit_rows(clone(estimator), training, train, recipe, choice, label="fitting (to be scored)")
+    X, y, weight, known = training.part(test)
+    held_out = measure(first.model, first.recipe.apply(X), y, recipe.task, weight, known)
+    recipe = replace(recipe, held_out=held_out, split=split)
+    if not refit:
+        return Fitted(
+            first.model, replace(first.recipe, held_out=held_out, split=split, rows=len(train)), first.seconds
+        )
+    expected = first.seconds * (len(training) / len(train)) ** choice.growth
+    final = fit_rows(
+        clone(estimator), training, everything, recipe, choice, expected=expected, label="fitting on all rows"
+    )
+    return replace(final, seconds=first.seconds + final.seconds)
+
+
+def fit_rows(
+    estimator: Any,
+    training: Training,
+    rows: np.ndarray,
+    recipe: Recipe,
+    choice: catalog.Choice,
+    *,
+    expected: float | None = None,
+    label: str = "fitting",
+) -> Fitted:
+    """Fit on some of the rows, with the time left on a terminal."""
+    X, y, weight, known = training.part(rows)
+    recipe = recipe.learn(X)
+    table = recipe.apply(X)
+    if expected is None and on_terminal() and len(rows) >= _LARGE:
+        expected = _forecast(estimator, table, y, weight, known, choice)
+    start = time.monotonic()
+    with working(label, expected):
+        catalog.fit(estimator, table, y, weight, known, choice.name)
+    return Fitted(estimator, recipe, time.monotonic() - start)
+
+
+def _forecast(
+    estimator: Any, X: Any, y: np.ndarray, weight: Any, known: dict[str, np.ndarray], choice: catalog.Choice
+) -> float | None:
+    """Seconds that a fit will take, from one on evenly spaced rows; ``None`` if these cannot be fitted."""
+    m = min(len(y) // 4, _PILOT)
+    some = np.linspace(0, len(y) - 1, m).astype(np.intp)
+    part = {key: values[some] for key, values in known.items()}
+    start = time.monotonic()
+    try:
+        with working("looking how long it will take"):
+            catalog.fit(
+                clone(estimator),
+                X.iloc[some],
+                y[some],
+                None if weight is None else weight[some],
+                part,
+                choice.name,
+            )
+    except Exception:  # a class that is not among these rows, say; the fit itself will tell
+        return None
+    return (time.monotonic() - start) * (len(y) / m) ** choice.growth
+
+
+def _pairs(text: str | None) -> Any:
+    """``auto``, a number, or pairs such as ``age*income,age*sex``."""
+    if text is None or text == "auto":
+        return text
+    if text.isdigit():
+        return int(text)
+    pairs = [tuple(name.strip() for name in pair.split("*")) for pair in text.split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise UserError(
+            f"--interactions is auto, a number, or pairs such as age*income,age*sex, got {text!r}."
+        )
+    return pairs
+
+
+# ----------------------------------------------------------------------- telling
+def _document(fitted: Fitted, out: str | None) -> dict[str, Any]:
+    recipe = fitted.recipe
+    return {
+        "model": recipe.model,
+        "class": type(fitted.model).__name__,
+        "task": recipe.task,
+        "target": recipe.target,
+        "data": recipe.data,
+        "rows": recipe.rows,
+        "features": recipe.columns,
+        "held_out": recipe.held_out or None,
+        "held_out_share": recipe.split,
+        "seconds": round(fitted.seconds, 3),
+        "file": out,
+        **global_document(fitted.model),
+    }
+
+
+def _tell(fitted: Fitted, out: str | None) -> None:
+    recipe = fitted.recipe
+    if hasattr(fitted.model, "summary"):
+        show(str(fitted.model.summary()))
+    if recipe.held_out:
+        show(f"\nOn {100 * recipe.split:g} % of the rows, held out:")
+        width = max(len(TITLES[name]) for name in recipe.held_out)
+        for name, value in recipe.held_out.items():
+            show(f"  {TITLES[name]:<{width}}  {as_words(name, value)}")
+    took = f"Fitted in {fitted.seconds:.1f} s"
+    if out is None:
+        say(f"{took}; not saved (--out model.pellucid keeps it).")
+    else:
+        say(f"{took}; saved to {out}. What it says: pellucid explain {out}")

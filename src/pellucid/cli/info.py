@@ -1,0 +1,84 @@
+"""``pellucid info``: what is in a model file, without loading the model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pellucid.cli.console import clean, show, show_json
+from pellucid.cli.errors import UserError
+from pellucid.cli.recipe import Recipe
+from pellucid.cli.scores import TITLES, as_words
+from pellucid.exceptions import ModelFileError
+from pellucid.export import describe
+
+
+def info_command(model: str, *, as_json: bool = False) -> None:
+    """Describe a model file."""
+    path = Path(model)
+    if path.is_dir():
+        raise IsADirectoryError(21, "is a folder", model)
+    try:
+        info = describe(path)
+    except ModelFileError as error:
+        raise UserError(f"{path.name!r} cannot be described: {error}") from error
+    recipe = Recipe.from_notes(info.notes)
+    if as_json:
+        fit = None if recipe is None else asdict(recipe)
+        document = {
+            "file": path.name,
+            "class": info.class_name.rpartition(".")[2],
+            "intact": info.intact,
+            "bytes": info.size,
+            "versions": info.versions,
+            "created": info.created,
+            "feature_names": info.feature_names,
+            "notes": None if recipe is not None else info.notes,
+            "fit": fit,
+        }
+        show_json(document)
+        return
+    facts: list[tuple[str, Any]] = [
+        ("file", path.name),
+        ("model", info.class_name.rpartition(".")[2]),
+        ("intact", "yes, all checksums are right" if info.intact else "NO: the file was damaged or altered"),
+        ("size", f"{info.size:,} bytes, {info.n_arrays} arrays of {info.array_bytes:,} bytes"),
+        ("written by", ", ".join(f"{name} {version}" for name, version in info.versions.items())),
+    ]
+    if info.created:
+        facts.append(("created", info.created))
+    if recipe is not None:
+        facts += _fit_facts(recipe)
+    else:
+        names = info.feature_names
+        facts.append(("features", "without names" if names is None else _listed(list(names))))
+        facts.append(("notes", info.notes or "none"))
+    width = max(len(label) for label, _ in facts)
+    show("\n".join(f"{label:<{width}}  {clean(value)}" for label, value in facts))
+
+
+def _fit_facts(recipe: Recipe) -> list[tuple[str, Any]]:
+    facts: list[tuple[str, Any]] = [
+        ("fitted on", f"{recipe.data}, {recipe.rows:,} rows"),
+        ("task", f"{recipe.task} of {recipe.target}"),
+        ("features", _listed([f"{name} ({kind})" for name, kind in recipe.columns.items()])),
+    ]
+    for label, name in (
+        ("weights", recipe.weights),
+        ("exposure", recipe.exposure),
+        ("offset", recipe.offset),
+    ):
+        if name is not None:
+            facts.append((label, name))
+    if recipe.held_out:
+        scores = ", ".join(
+            f"{TITLES.get(name, name)} {as_words(name, float(value))}"
+            for name, value in recipe.held_out.items()
+        )
+        facts.append((f"on {100 * recipe.split:g} % held out", scores))
+    return facts
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:30]) + (f", ... {len(names)} in all" if len(names) > 30 else "")

@@ -1,0 +1,66 @@
+"""``pellucid report``: a saved model as one HTML page."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from pellucid.cli.console import say, show, show_json, working
+from pellucid.cli.errors import UserError
+from pellucid.cli.kinds import as_text
+from pellucid.cli.predict import targets
+from pellucid.cli.recipe import no_column, numbers_of
+from pellucid.cli.stored import load_model
+from pellucid.cli.tables import Source, read_table
+
+
+def report_command(
+    model: str,
+    table: str,
+    *,
+    target: str | None = None,
+    title: str | None = None,
+    max_rows: int = 200,
+    sheet: str | None = None,
+    out: str = "report.html",
+    open_it: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Write the report of a model on the rows of a table."""
+    stored = load_model(model)
+    if not Path(out).parent.is_dir():
+        raise UserError(f"There is no folder {str(Path(out).parent)!r} to write {Path(out).name!r} to.")
+    recipe = stored.recipe
+    target = target or (recipe.target if recipe is not None else None)
+    if target is None:
+        raise UserError("The model file does not say what is predicted: name the column with --target.")
+    source = read_table(table, sheet=sheet)
+    if target not in source.frame.columns:
+        raise UserError(no_column(source, target))
+    present = as_text(source.frame[target]).notna()
+    if not present.any():
+        raise UserError(f"The target {target!r} is empty in every row.")
+    source = Source(source.frame[present].reset_index(drop=True), source.name, source.comma)
+    y = pd.Series(targets(stored, source.frame[target], comma=source.comma), name=target)
+    X, known = stored.rows(source), dict[str, Any](stored.known(source))
+    weights = recipe.weights if recipe is not None else None
+    weight = None
+    if weights is not None and weights in source.frame.columns:
+        weight = numbers_of(source, weights, "weights")
+    from pellucid import build_report
+
+    with working("writing the report"):
+        page = build_report(stored.model, X, y, sample_weight=weight, title=title, max_rows=max_rows, **known)
+        path = page.save(out).resolve()
+    if as_json:
+        show_json({"file": str(path), "title": page.title, "bytes": path.stat().st_size, "rows": len(y)})
+    else:
+        show(str(path))
+        say(f"The page opens in a browser, without network: {path.as_uri()}")
+        if max_rows and recipe is not None:
+            say(f"{min(max_rows, len(y))} rows of {source.name} are in it for all to read; see --max-rows.")
+    if open_it:
+        webbrowser.open(path.as_uri())

@@ -1,0 +1,85 @@
+"""A model file with its recipe: what ``predict``, ``explain``, ``report`` and ``info`` begin with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import pellucid
+from pellucid.cli.console import say
+from pellucid.cli.errors import UserError
+from pellucid.cli.kinds import understand
+from pellucid.cli.recipe import Recipe
+from pellucid.cli.tables import Source
+from pellucid.exceptions import ModelFileError
+from pellucid.export import describe
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A model from a file, and how tables get to it."""
+
+    model: Any
+    recipe: Recipe | None
+    name: str
+
+    def rows(self, source: Source) -> pd.DataFrame:
+        """A table in the form in which the model takes it."""
+        if self.recipe is not None:
+            return self.recipe.apply(self.recipe.pick(source))
+        return self._by_names(source)
+
+    def known(self, source: Source) -> dict[str, np.ndarray]:
+        """Exposure and offset of a table; says so where the table has none."""
+        if self.recipe is None:
+            return {}
+        found, absent = self.recipe.known(source)
+        for name in absent:
+            say(f"{source.name} has no column {name}: predictions are for exposure 1 and offset 0.")
+        return found
+
+    def _by_names(self, source: Source) -> pd.DataFrame:
+        """A table for a model that was saved from Python: its features by name, or by number."""
+        names = getattr(self.model, "feature_names_in_", None)
+        frame = source.frame
+        if names is None:
+            wanted = getattr(self.model, "n_features_in_", len(frame.columns))
+            if len(frame.columns) != wanted:
+                raise UserError(
+                    f"The model takes {wanted} features without names, and {source.name!r} has "
+                    f"{len(frame.columns)} columns."
+                )
+            return frame.apply(lambda c: understand(c, comma=source.comma).values).to_numpy()
+        kinds = {str(c.name): _kind(c) for c in getattr(self.model, "columns_", ())}
+        recipe = Recipe(columns={str(name): kinds.get(str(name), "") for name in names})
+        told = {
+            name: kind or understand(frame[name], comma=source.comma).kind
+            for name, kind in recipe.columns.items()
+            if name in frame.columns
+        }
+        return Recipe(columns={name: told.get(name, "number") for name in recipe.columns}).pick(source)
+
+
+def _kind(column: Any) -> str:
+    if getattr(column, "levels", None) is not None:
+        return "category"
+    return "date" if getattr(column, "dates", False) else "number"
+
+
+def load_model(place: str) -> Stored:
+    """Load a model file."""
+    path = Path(place)
+    if path.is_dir():
+        raise IsADirectoryError(21, "is a folder", place)
+    try:
+        model = pellucid.load(path)
+        recipe = Recipe.from_notes(describe(path).notes)
+    except ModelFileError as error:
+        raise UserError(f"{path.name!r} cannot be used: {error}") from error
+    if not hasattr(model, "predict"):
+        raise UserError(f"{path.name!r} holds a {type(model).__name__}, which is not a model.")
+    return Stored(model, recipe, path.name)

@@ -1,0 +1,146 @@
+"""From a table and the names of its columns to what a model is fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from pellucid.cli.console import say, warn
+from pellucid.cli.errors import UserError
+from pellucid.cli.kinds import as_text, understand
+from pellucid.cli.recipe import Recipe, no_column, numbers_of
+from pellucid.cli.tables import Source
+from pellucid.cli.task import Target, read_target
+
+
+@dataclass(frozen=True)
+class Training:
+    """Rows to learn from: features by kind, target with task, weights, exposure and offset."""
+
+    X: pd.DataFrame
+    kinds: dict[str, str]
+    target: Target
+    weight: np.ndarray | None
+    known: dict[str, np.ndarray]
+    recipe: Recipe
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def part(
+        self, rows: np.ndarray
+    ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray | None, dict[str, np.ndarray]]:
+        """Features, target, weights, and exposure and offset of some rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return (
+            self.X.iloc[rows].reset_index(drop=True),
+            self.target.values[rows],
+            weight,
+            {key: values[rows] for key, values in self.known.items()},
+        )
+
+
+def training_rows(
+    source: Source,
+    target: str,
+    *,
+    task: str | None = None,
+    weights: str | None = None,
+    exposure: str | None = None,
+    offset: str | None = None,
+    drop: Sequence[str] = (),
+    loss: str | None = None,
+) -> Training:
+    """Take a table apart, and say on standard error how it was understood."""
+    roles = {"target": target, "weights": weights, "exposure": exposure, "offset": offset}
+    for name in (*roles.values(), *drop):
+        if name is not None and name not in source.frame.columns:
+            raise UserError(no_column(source, name))
+    source = _with_target(source, target)
+    goal = read_target(
+        source.frame[target], task, exposure=exposure is not None, loss=loss, comma=source.comma
+    )
+    say(f"Task: {goal.task} of {target} ({goal.why}; --task overrides).")
+    if goal.hint:
+        warn(goal.hint)
+    weight = None if weights is None else numbers_of(source, weights, "weights")
+    known = {
+        key: numbers_of(source, name, key)
+        for key, name in (("exposure", exposure), ("offset", offset))
+        if name is not None
+    }
+    aside = {name for name in roles.values() if name is not None} | set(drop)
+    X, kinds = _features(source, [name for name in source.frame.columns if name not in aside])
+    recipe = Recipe(
+        task=goal.task,
+        target=target,
+        columns=kinds,
+        weights=weights,
+        exposure=exposure,
+        offset=offset,
+        data=source.name,
+        rows=len(X),
+    )
+    return Training(X, kinds, goal, weight, known, recipe)
+
+
+def _with_target(source: Source, target: str) -> Source:
+    """The rows in which the target is known."""
+    present = as_text(source.frame[target]).notna()
+    if not present.any():
+        raise UserError(f"The target {target!r} is empty in every row.")
+    if present.all():
+        return source
+    say(f"{int((~present).sum())} rows without {target} were left out.")
+    return Source(source.frame[present].reset_index(drop=True), source.name, source.comma)
+
+
+def _features(source: Source, names: Sequence[str]) -> tuple[pd.DataFrame, dict[str, str]]:
+    made: dict[str, pd.Series] = {}
+    kinds: dict[str, str] = {}
+    empty = []
+    for name in names:
+        told = understand(source.frame[name], comma=source.comma)
+        if told.values.isna().all():
+            empty.append(name)
+            continue
+        if told.strange:
+            examples = ", ".join(repr(v) for v in told.strange)
+            warn(
+                f"{name} is taken as categories because {told.n_strange} of its {len(told.values)} values "
+                f"are no numbers: {examples}."
+            )
+        n = len(told.values)
+        if told.kind == "category" and n >= 50 and told.values.nunique() > 0.9 * n:
+            warn(f"{name} holds a different text in nearly every row; --drop it if it is only a label.")
+        made[name], kinds[name] = told.values, told.kind
+    if empty:
+        say(f"Left out, as they are empty: {', '.join(empty)}.")
+    if not made:
+        raise UserError(f"{source.name!r} has no column left to predict from.")
+    return pd.DataFrame(made), kinds
+
+
+def held_out_rows(training: Training, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random rows to fit on and to score on; classes with two rows or more are shared out evenly."""
+    from sklearn.model_selection import train_test_split
+
+    y = training.target.values
+    stratify = None
+    if training.target.task == "classification":
+        counts = np.unique(y, return_counts=True)[1]
+        n_test = int(np.ceil(share * len(y)))
+        if counts.min() >= 2 and min(n_test, len(y) - n_test) >= len(counts):
+            stratify = y
+    try:
+        train, test = train_test_split(
+            np.arange(len(y)), test_size=share, random_state=seed, stratify=stratify
+        )
+    except ValueError:
+        raise UserError(f"{len(y)} rows are too few to hold some out; say --split 0.") from None
+    if len(np.unique(y[train])) < 2:
+        raise UserError("The rows to fit on hold one class only; there are too few rows: say --split 0.")
+    return np.sort(train), np.sort(test)

@@ -1,0 +1,207 @@
+"""One stage of the fit of an additive model: Newton steps around the loss, variances chosen at each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pellucid.features.term_basis import TermBasis
+from pellucid.linalg.moments import Design, Moments, blocks, weighted_moments
+from pellucid.models.additive_state import Problem, State, compact, information
+from pellucid.solvers.variance_components import Components, fit_components
+
+_USUAL_SPREAD = (
+    5.0  # prior mean of a group's standard deviation, in units of the predictor of counts and classes
+)
+
+
+def run_stage(
+    problem: Problem,
+    basis: TermBasis,
+    before: State | None,
+    *,
+    n_newton: int,
+    n_iter: int,
+    prune: float | None,
+    final: bool = False,
+) -> State:
+    """Fit one basis: Newton steps around the loss, variances chosen on the moments of each.
+
+    Ridges start from those of the stage before. A step that does not lower the penalised loss is halved: the
+    predictor in between is where the loss is linearised next.
+    """
+    n = len(problem)
+    if before is not None and len(before.eta) == n:
+        eta = before.eta.copy()
+    elif before is not None:
+        eta = predictor(problem, before.basis, before.fit.beta, before.intercept)
+    else:
+        start = problem.loss.best_constant(problem.y, problem.weight, problem.offset)
+        eta = problem.offset + float(np.ravel(start)[0])
+    known = {} if before is None else before.variance
+    alive = np.array([v for v in known.values() if v > 0])
+    typical = float(np.exp(np.mean(np.log(alive)))) if len(alive) else 1.0
+    variance = np.array([known.get(key, typical) for key in basis.keys])
+    with np.errstate(divide="ignore"):
+        ridge = 1.0 / variance  # in units of the scale; infinite for groups that were dropped
+    if problem.scale is None:
+        ridge *= _first_scale(problem, eta) if before is None else before.fit.scale
+    beta: np.ndarray | None = None
+    state: State | None = None
+    dtype = problem.dtype
+    steps = 1 if problem.quadratic else n_newton
+    for step in range(steps):
+        w, z = problem.working(eta)
+        last = step == steps - 1
+        extra = _extra(problem, basis, eta) if final and prune is not None else 0.0
+        rounds = n_iter if problem.quadratic else 2
+        now = prune if last else None
+        moments = weighted_moments(_design(problem, basis, dtype), w, z, basis.size, dtype)
+        try:
+            fit = _components(problem, basis, moments, ridge, rounds, now, extra)
+        except FloatingPointError:  # so little noise that rounding to float32 is more
+            moments = weighted_moments(_design(problem, basis, np.float64), w, z, basis.size)
+            fit = _components(problem, basis, moments, ridge, rounds, now, extra)
+        intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
+        new = predictor(problem, basis, fit.beta, intercept)
+        t = 1.0 if problem.quadratic else _halve(problem, basis, fit, eta, new, beta)
+        if t == 1.0 or last:  # ridges of a step that went too far are not to be trusted
+            ridge = fit.ridge
+        change = float(np.max(np.abs(new - eta), initial=0.0))
+        eta = eta + t * (new - eta)
+        beta = fit.beta if beta is None else beta + t * (fit.beta - beta)
+        state = State(basis, fit, moments, intercept, eta, t == 1.0 and change < 0.1)
+    assert state is not None
+    if final:
+        state = compact(state)
+        if not problem.quadratic:
+            polish(problem, state)
+    basis = state.basis
+    with np.errstate(divide="ignore"):
+        found = state.fit.scale / state.fit.ridge
+    state.variance = dict(zip(basis.keys, found, strict=True))
+    return state
+
+
+def _components(
+    problem: Problem,
+    basis: TermBasis,
+    moments: Moments,
+    ridge: np.ndarray,
+    n_iter: int,
+    prune: float | None,
+    extra: float,
+) -> Components:
+    return fit_components(
+        moments,
+        basis.group,
+        ridge,
+        scale=problem.scale,
+        n_iter=n_iter,
+        prune=prune,
+        n=float(problem.weight.sum()),
+        spread=_spread(problem, basis, moments),
+        extra=extra,
+    )
+
+
+def _first_scale(problem: Problem, eta: np.ndarray) -> float:
+    """A tenth of the variance of the targets, where the scale is not known."""
+    if problem.scale is not None:
+        return problem.scale
+    w, z = problem.working(eta)
+    mean = float(w @ z) / float(w.sum())
+    return max(0.1 * float(w @ (z - mean) ** 2) / float(problem.weight.sum()), 1e-8)
+
+
+def _extra(problem: Problem, basis: TermBasis, eta: np.ndarray) -> float:
+    """Degrees of freedom that each group has to pay: more, the more groups there are for the rows."""
+    return float(np.clip(16.0 * len(basis.keys) / information(problem, eta), 0.5, 8.0))
+
+
+def _spread(problem: Problem, basis: TermBasis, moments: Moments) -> np.ndarray | None:
+    """Variance of each group's contribution per unit of its prior variance, where the scale is fixed."""
+    if problem.scale is None:
+        return None
+    variance = np.maximum(np.diag(moments.G), 0.0) / moments.total
+    return np.bincount(basis.group, variance, len(basis.keys)) / _USUAL_SPREAD**2
+
+
+def _design(problem: Problem, basis: TermBasis, dtype: type) -> Design:
+    return lambda rows: basis.design(problem.X[rows], dtype)
+
+
+def predictor(problem: Problem, basis: TermBasis, beta: np.ndarray, intercept: float) -> np.ndarray:
+    """Linear predictor of all rows, offset included."""
+    out = problem.offset + intercept
+    used = np.flatnonzero([np.any(beta[s]) for s in basis.slices])
+    lean = TermBasis(basis.axes, tuple(basis.terms[t] for t in used), tuple(basis.picks[t] for t in used))
+    b = np.concatenate([beta[basis.slices[t]] for t in used]) if len(used) else np.empty(0)
+    for rows in blocks(len(problem), max(lean.size, 1), problem.dtype):
+        out[rows] += b.astype(problem.dtype) @ lean.design(problem.X[rows], problem.dtype)
+    return out
+
+
+def _halve(
+    problem: Problem,
+    basis: TermBasis,
+    fit: Components,
+    eta: np.ndarray,
+    new: np.ndarray,
+    beta: np.ndarray | None,
+) -> float:
+    """Largest of 1, ½, ¼, ... at which the penalised loss, with the ridges of the new fit, does not rise.
+
+    In a basis of its own (``beta`` is None) the new fit has to be better than no fit at all.
+    """
+    ridge = np.where(np.isfinite(fit.ridge), fit.ridge, 0.0)[basis.group]
+    if beta is None:
+        null = problem.offset + float(
+            np.ravel(problem.loss.best_constant(problem.y, problem.weight, problem.offset))[0]
+        )
+        start, beta = max(problem.value(null), problem.value(eta)), np.zeros(basis.size)
+    else:
+        start = problem.value(eta) + 0.5 * float(ridge @ beta**2)
+    t = 1.0
+    while t > 1e-3:
+        at = problem.value(eta + t * (new - eta)) + 0.5 * float(ridge @ (beta + t * (fit.beta - beta)) ** 2)
+        if np.isfinite(at) and at <= start + 1e-9 * abs(start):
+            return t
+        t /= 2
+    return t
+
+
+def polish(problem: Problem, state: State) -> None:
+    """Go to the minimum of the penalised loss for the ridges found, keeping the last second derivative."""
+    exact = problem.dtype is np.float64
+    n_steps, tol = (50, 1e-13) if exact else (8, 1e-7)
+    basis, fit = state.basis, state.fit
+    ridge = np.where(np.isfinite(fit.ridge), fit.ridge, 0.0)[basis.group]
+    beta, intercept = fit.beta.copy(), state.intercept
+    eta = predictor(problem, basis, beta, intercept)
+    value = problem.value(eta) + 0.5 * float(ridge @ beta**2)
+    mean, total = state.moments.column_mean, state.moments.total
+    for _ in range(n_steps):
+        slope = problem.weight * problem.loss.gradient(problem.y, eta)
+        g = np.zeros(basis.size)
+        for rows in blocks(len(problem), max(basis.size, 1), problem.dtype):
+            g += basis.design(problem.X[rows], problem.dtype) @ slope[rows].astype(problem.dtype)
+        g0 = float(slope.sum())
+        g_centred = (g - mean * g0 + ridge * beta)[fit.columns]
+        step = np.zeros(basis.size)
+        step[fit.columns] = -fit.root.T @ (fit.root @ g_centred)
+        step0 = -g0 / total - float(mean @ step)
+        direction = predictor(problem, basis, step, step0) - problem.offset
+        decrease = float(g_centred @ step[fit.columns]) - g0 * g0 / total
+        if decrease > -tol * max(abs(value), 1e-300):
+            break
+        t = 1.0
+        while t > 1e-3:
+            new = problem.value(eta + t * direction) + 0.5 * float(ridge @ (beta + t * step) ** 2)
+            if new <= value + 1e-4 * t * decrease:
+                break
+            t /= 2
+        else:
+            break
+        beta, intercept, eta, value = beta + t * step, intercept + t * step0, eta + t * direction, new
+    state.fit = Components(beta, fit.ridge, fit.edf, fit.scale, fit.rss, fit.columns, fit.root)
+    state.intercept, state.eta = intercept, eta

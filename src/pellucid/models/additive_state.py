@@ -1,0 +1,159 @@
+"""What the fit of an additive model works on, and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pellucid.features.term_basis import Axes, Group, Term, TermBasis
+from pellucid.linalg.moments import Moments
+from pellucid.linalg.sample import sample_rows
+from pellucid.losses import Loss
+from pellucid.solvers.variance_components import Components, score_test_with_dropped
+
+_EXACT = 10_000  # rows up to which everything is float64
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows as a float64 matrix, targets, weights, offset and loss."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    offset: np.ndarray
+    loss: Loss
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def dtype(self) -> type:
+        """Precision of features: float64 where it costs nothing."""
+        return np.float64 if len(self) <= _EXACT else np.float32
+
+    @property
+    def quadratic(self) -> bool:
+        """Whether one linear solve is the answer."""
+        return self.loss.name == "squared"
+
+    @property
+    def scale(self) -> float | None:
+        """Dispersion where the loss fixes it; None where it is estimated."""
+        return None if self.loss.name in ("squared", "gamma") else 1.0
+
+    def part(self, rows: np.ndarray | slice) -> Problem:
+        """The problem on some of the rows."""
+        return Problem(self.X[rows], self.y[rows], self.weight[rows], self.offset[rows], self.loss)
+
+    def sample(self, k: int) -> np.ndarray:
+        """At most ``k`` rows that stand for all, whatever the order of rows and the unit of the targets."""
+        rank = np.unique(self.y, return_inverse=True)[1] if len(self) > k else self.y
+        return sample_rows([*self.X.T, rank], k)
+
+    def working(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and targets of the quadratic that touches the loss at ``eta``, targets without offset."""
+        if self.quadratic:
+            return self.weight, self.y - self.offset
+        curvature = self.loss.curvature(self.y, eta)
+        curvature = np.maximum(curvature, 1e-6 * max(float(curvature.max()), 1e-12))
+        z = eta - self.offset - self.loss.gradient(self.y, eta) / curvature
+        return self.weight * curvature, z
+
+    def in_units(self, unit: float) -> Problem:
+        """The problem with targets multiplied."""
+        return replace(self, y=self.y * unit, offset=self.offset * unit)
+
+    def value(self, eta: np.ndarray) -> float:
+        """Sum of the losses."""
+        return float(self.weight @ self.loss.value(self.y, eta))
+
+
+@dataclass
+class State:
+    """Where a fit stands."""
+
+    basis: TermBasis
+    fit: Components
+    moments: Moments
+    intercept: float
+    eta: np.ndarray
+    converged: bool = True
+    variance: dict[Group, float] = field(default_factory=dict)
+    tests: dict[Term, tuple[float, np.ndarray]] = field(default_factory=dict)
+
+    @property
+    def term_edf(self) -> np.ndarray:
+        """Effective degrees of freedom of each term."""
+        return np.bincount(self.basis.owner, self.fit.edf, len(self.basis.terms))
+
+    def in_units(self, unit: float) -> State:
+        """The same fit of targets that were multiplied."""
+        fit = replace(
+            self.fit,
+            beta=self.fit.beta * unit,
+            scale=self.fit.scale * unit**2,
+            rss=self.fit.rss * unit**2,
+        )
+        moments = replace(
+            self.moments,
+            c=self.moments.c * unit,
+            square=self.moments.square * unit**2,
+            target_mean=self.moments.target_mean * unit,
+        )
+        return replace(self, fit=fit, moments=moments, intercept=self.intercept * unit, eta=self.eta * unit)
+
+
+def information(problem: Problem, eta: np.ndarray) -> float:
+    """Number of rows that the data are worth: one of a class counts by how open it is, 4p(1 - p)."""
+    n = float(problem.weight.sum())
+    if problem.scale is None:
+        return n
+    return max(min(n, 4.0 * float(problem.working(eta)[0].sum())), 1.0)
+
+
+def basis_of(axes: Axes, *picks: dict[Term, tuple[np.ndarray, ...]]) -> TermBasis:
+    """The basis of all terms picked."""
+    every = {term: pick for part in picks for term, pick in part.items()}
+    return TermBasis(axes, tuple(every), tuple(every.values()))
+
+
+def compact(state: State) -> State:
+    """The same state without the columns that were dropped."""
+    basis, fit, m = state.basis, state.fit, state.moments
+    kept = np.zeros(basis.size, dtype=bool)
+    kept[fit.columns] = True
+    picks: dict[Term, tuple[np.ndarray, ...]] = {}
+    for term, pick, s in zip(basis.terms, basis.picks, basis.slices, strict=True):
+        if kept[s].any():
+            picks[term] = tuple(part[kept[s]] for part in pick)
+    lean = basis_of(basis.axes, picks)
+    place = {key: g for g, key in enumerate(basis.keys)}
+    groups = np.array([place[key] for key in lean.keys], dtype=np.intp)
+    columns = np.flatnonzero(kept)
+    return replace(
+        state,
+        tests=_tests_of_mains(state, kept),
+        basis=lean,
+        fit=replace(
+            fit,
+            beta=fit.beta[columns],
+            ridge=fit.ridge[groups],
+            edf=fit.edf[groups],
+            columns=np.arange(len(columns)),
+        ),
+        moments=replace(
+            m, G=m.G[np.ix_(columns, columns)], c=m.c[columns], column_mean=m.column_mean[columns]
+        ),
+    )
+
+
+def _tests_of_mains(state: State, kept: np.ndarray) -> dict[Term, tuple[float, np.ndarray]]:
+    """Score tests of main effects that lose some of their columns, while these are still there."""
+    tests: dict[Term, tuple[float, np.ndarray]] = {}
+    for term, s in zip(state.basis.terms, state.basis.slices, strict=True):
+        if len(term) == 1 and kept[s].any() and not kept[s].all():
+            members = np.arange(s.start, s.stop)
+            tests[term] = score_test_with_dropped(state.moments, state.fit, members)
+    return tests
