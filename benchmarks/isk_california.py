@@ -3,8 +3,8 @@
     PELLUCID_DATA=folder python benchmarks/isk_california.py [picture.png]
 
 Prints the leading components beside the published six, and draws their effects. Income, location and
-occupancy lead in both; which of two correlated components gets the larger share depends on the scaling of the inputs,
-which the publication does not state.
+occupancy lead in both; which of two correlated components gets the larger share depends on the scaling of the
+inputs, which the publication does not state.
 """
 
 import sys

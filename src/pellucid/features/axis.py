@@ -125,9 +125,9 @@ class Axis:
         """Leading eigenfunctions of the axis's kernel, orthogonal to constants under the data.
 
         The kernel of numbers is exp(-|u - v| / length_scale) in the warped coordinate, larger at values that
-        stand out; that of levels is 1 for equal levels and 0 otherwise, and a missing value is like itself alone.
-        Centred under the mass π, k̃(u, v) = k(u, v) - (kπ)(u) (kπ)(v) / πᵀkπ. With π^{1/2} k̃ π^{1/2} = QDQᵀ the
-        columns are Φ = π^{-1/2} Q D^{1/2}, so that ΦΦᵀ = k̃, πᵀΦ = 0 and Φᵀ diag(π) Φ = D.
+        stand out; that of levels is 1 for equal levels and 0 otherwise, and a missing value is like itself
+        alone. Centred under the mass π, k̃(u, v) = k(u, v) - (kπ)(u) (kπ)(v) / πᵀkπ. With π^{1/2} k̃ π^{1/2}
+        = QDQᵀ the columns are Φ = π^{-1/2} Q D^{1/2}, so that ΦΦᵀ = k̃, πᵀΦ = 0 and Φᵀ diag(π) Φ = D.
         """
         k, m = len(self.knots), len(self)
         K = np.eye(m)
