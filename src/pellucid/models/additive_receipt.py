@@ -28,7 +28,7 @@ def make_receipt(
     eta_loo: np.ndarray,
     kept: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Receipt:
-    """Shares of the working sum of squares, by generalised cross-validation; what is beyond by leave-one-out.
+    """Shares of the sum of squares, by generalised cross-validation, or of the held-out deviance.
 
     ``kept`` are the parts of the offset that are terms of the model after all, main effects and pairs,
     because they were not fitted again.
@@ -49,12 +49,23 @@ def make_receipt(
     residual = z + problem.offset[rows] - eta_loo
     share = _found_in(residual, w, _positions(problem.X[rows], tables))
     main = min(main, explained)
-    return Receipt(
-        main,
-        explained - main,
-        share * (1.0 - explained),
-        "generalised cross-validation; all orders by leave-one-out",
-    )
+    how = "generalised cross-validation; all orders by leave-one-out"
+    if not problem.quadratic:
+        known = 0.0 if kept is None else (kept[0] + kept[1])[rows]
+        part = main / explained if explained > 0 else 0.0
+        explained = _held_out_deviance(problem.part(rows), eta_loo, known)
+        main = part * explained
+        how = "leave-one-out deviance; main effects in proportion to the last working model"
+    return Receipt(main, explained - main, share * (1.0 - explained), how)
+
+
+def _held_out_deviance(problem: Problem, eta_loo: np.ndarray, known: np.ndarray | float) -> float:
+    """Share of the deviance of a constant that the predictors without each row explain."""
+    offset = problem.offset - known
+    start = problem.loss.best_constant(problem.y, problem.weight, offset)
+    null = float(problem.weight @ problem.loss.deviance(problem.y, offset + float(np.ravel(start)[0])))
+    left = float(problem.weight @ problem.loss.deviance(problem.y, eta_loo))
+    return _clip(1.0 - left / null) if null > 0 else 0.0
 
 
 def _square(z: np.ndarray, w: np.ndarray) -> float:

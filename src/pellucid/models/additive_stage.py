@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pellucid.features.term_basis import TermBasis
@@ -9,9 +11,7 @@ from pellucid.linalg.moments import Design, Moments, blocks, weighted_moments
 from pellucid.models.additive_state import Problem, State, compact, information
 from pellucid.solvers.variance_components import Components, fit_components
 
-_USUAL_SPREAD = (
-    5.0  # prior mean of a group's standard deviation, in units of the predictor of counts and classes
-)
+_USUAL_SPREAD = 5.0  # prior mean of a group's standard deviation, in units of the linear predictor
 
 
 def run_stage(
@@ -75,11 +75,21 @@ def run_stage(
         state = compact(state)
         if not problem.quadratic:
             polish(problem, state)
+            _look_again(problem, state)
     basis = state.basis
     with np.errstate(divide="ignore"):
         found = state.fit.scale / state.fit.ridge
     state.variance = dict(zip(basis.keys, found, strict=True))
     return state
+
+
+def _look_again(problem: Problem, state: State) -> None:
+    """Moments, degrees of freedom and second derivative at the predictor where the fit ended."""
+    basis = state.basis
+    w, z = problem.working(state.eta)
+    state.moments = weighted_moments(_design(problem, basis, problem.dtype), w, z, basis.size, problem.dtype)
+    fit = _components(problem, basis, state.moments, state.fit.ridge, 0, None, 0.0)
+    state.fit = replace(fit, beta=state.fit.beta)
 
 
 def _components(
