@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.effects.terms import Grid, Term, term_name
+from pellucid.effects.terms import Grid, Term, term_names
 from pellucid.features.axis import Axis
 from pellucid.features.table import Column
 
@@ -49,7 +49,7 @@ class TermTables:
     def names(self) -> list[str]:
         """Names of the terms."""
         features = [column.name for column in self.columns]
-        return [term_name(term, features) for term in self.terms]
+        return term_names(self.terms, features)
 
     def axes(self, t: int) -> tuple[Axis, ...]:
         """Axes of term ``t``."""

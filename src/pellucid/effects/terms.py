@@ -29,6 +29,23 @@ def term_name(term: Term, features: Sequence[str]) -> str:
     return " × ".join(str(features[j]) for j in term)
 
 
+def term_names(terms: Sequence[Term], features: Sequence[str]) -> list[str]:
+    """Names of terms, all different: a pair whose name is that of another term is marked.
+
+    Examples
+    --------
+    >>> term_names([(0,), (2,), (0, 1)], ["a", "b", "a × b"])
+    ['a', 'a × b', 'a × b (pair)']
+    """
+    names: list[str] = []
+    for term in terms:
+        name = term_name(term, features)
+        while name in names:
+            name += " (pair)"
+        names.append(name)
+    return names
+
+
 @dataclass(frozen=True)
 class Grid:
     """The points of one feature at which an effect is shown, in the units in which the feature came.

@@ -50,6 +50,11 @@ class AdditiveKernelBase(BaseEstimator):
     # ------------------------------------------------------------------ entry
     def _enter(self, X: Any, weight: np.ndarray | None = None, *, reset: bool) -> Any:
         """Check a table and return it as an array or data frame whose columns can be read."""
+        columns = getattr(X, "columns", None)
+        if columns is not None and len(set(map(str, columns))) < len(columns):
+            raise ValueError(
+                "Two columns of X have the same name: rename them, so that terms can be told apart."
+            )
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         if isinstance(frame, nw.DataFrame):
             validate_data(self, X, reset=reset, skip_check_array=True)

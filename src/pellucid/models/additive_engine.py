@@ -72,7 +72,9 @@ def fit_additive(
     ``pairs`` names the pairs that may enter, ``None`` all; ``most_pairs`` of them stay at most. Features in
     ``alone`` take part in no pair.
     """
-    features = [j for j in range(problem.X.shape[1]) if len(axes.main[j])]
+    features = [
+        j for j in range(problem.X.shape[1]) if len(axes.main[j]) and not _names_rows(axes.fine[j], problem)
+    ]
     small = problem
     if len(problem) > SAMPLE:
         small = problem.part(problem.sample(SAMPLE))
@@ -96,6 +98,11 @@ def fit_additive(
     second = pair_picks(axes, chosen, budget, state.variance, floor=_floor(problem, state))
     last = basis_of(axes, mains, second)
     return run_stage(problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, final=True)
+
+
+def _names_rows(axis: Axis, problem: Problem) -> bool:
+    """Whether a category has about as many levels as there are rows: a name, which explains noise as well."""
+    return axis.levels and 2 * len(axis.knots) > max(float(problem.weight.sum()), 4.0)
 
 
 def _candidates(features: Sequence[int], pairs: Sequence[Term] | None, alone: Sequence[int]) -> list[Term]:

@@ -9,7 +9,7 @@ import numpy as np
 from pellucid.effects.loo import LeaveOneOut
 from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.effects.tables import TermTables, stack_tables
-from pellucid.effects.terms import Effect, Importances, Term, term_name
+from pellucid.effects.terms import Effect, Importances, Term, term_names
 from pellucid.features.axis import Axis
 from pellucid.features.table import Column
 from pellucid.features.term_basis import Axes, TermBasis
@@ -260,4 +260,4 @@ def several_classes(
 
 def names_of(terms: Sequence[Term], columns: Sequence[Column]) -> list[str]:
     """Names of terms."""
-    return [term_name(term, [column.name for column in columns]) for term in terms]
+    return term_names(terms, [column.name for column in columns])
