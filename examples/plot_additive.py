@@ -2,8 +2,8 @@
 The additive kernel machine
 ===========================
 
-Smooth functions of single features and of pairs, each of which finds its own smoothness. Nothing is tuned, and
-the prediction is the sum of what is drawn.
+Smooth functions of single features and of pairs, each of which finds its own smoothness. Nothing is tuned,
+and the prediction is the sum of what is drawn.
 """
 
 import numpy as np
