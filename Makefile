@@ -58,7 +58,7 @@ docs: $(VENV)/.installed-docs ## build the documentation into docs/_build/html; 
 	$(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build/html
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build dist htmlcov .coverage .coverage.* coverage.xml
+	rm -rf $(VENV) build dist htmlcov report.html .coverage .coverage.* coverage.xml
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	rm -rf docs/_build docs/auto_examples docs/generated
 	find src tests benchmarks examples docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
