@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 
@@ -18,3 +19,26 @@ def airfoil():
         pytest.skip(f"the folder of PELLUCID_DATA has no {path.name}")
     table = pandas.read_parquet(path)
     return table.iloc[:, :-1].to_numpy(float), table.iloc[:, -1].to_numpy(float)
+
+
+# A module's RNG is as it was after import when a test begins, so that no test depends on which ran before it.
+_STATES: dict[str, dict] = {}
+
+
+def _generator(item):
+    rng = getattr(getattr(item, "module", None), "RNG", None)
+    return rng if isinstance(rng, np.random.Generator) else None
+
+
+def pytest_collection_finish(session):
+    for item in session.items:
+        rng = _generator(item)
+        if rng is not None:
+            _STATES[item.module.__name__] = rng.bit_generator.state
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    rng = _generator(item)
+    if rng is not None:
+        rng.bit_generator.state = _STATES[item.module.__name__]

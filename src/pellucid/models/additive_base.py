@@ -48,7 +48,7 @@ class AdditiveKernelBase(BaseEstimator):
     """Problems to fit, names of outputs, and the unit of the targets; subclasses say how."""
 
     # ------------------------------------------------------------------ entry
-    def _enter(self, X: Any, weight: np.ndarray | None = None, *, reset: bool) -> Any:
+    def _enter(self, X: Any, *, reset: bool) -> Any:
         """Check a table and return it as an array or data frame whose columns can be read."""
         columns = getattr(X, "columns", None)
         if columns is not None and len(set(map(str, columns))) < len(columns):

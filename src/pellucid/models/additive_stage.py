@@ -29,22 +29,8 @@ def run_stage(
     Ridges start from those of the stage before. A step that does not lower the penalised loss is halved: the
     predictor in between is where the loss is linearised next.
     """
-    n = len(problem)
-    if before is not None and len(before.eta) == n:
-        eta = before.eta.copy()
-    elif before is not None:
-        eta = predictor(problem, before.basis, before.fit.beta, before.intercept)
-    else:
-        start = problem.loss.best_constant(problem.y, problem.weight, problem.offset)
-        eta = problem.offset + float(np.ravel(start)[0])
-    known = {} if before is None else before.variance
-    alive = np.array([v for v in known.values() if v > 0])
-    typical = float(np.exp(np.mean(np.log(alive)))) if len(alive) else 1.0
-    variance = np.array([known.get(key, typical) for key in basis.keys])
-    with np.errstate(divide="ignore"):
-        ridge = 1.0 / variance  # in units of the scale; infinite for groups that were dropped
-    if problem.scale is None:
-        ridge *= _first_scale(problem, eta) if before is None else before.fit.scale
+    eta = _first_predictor(problem, before)
+    ridge = _first_ridges(problem, basis, before, eta)
     beta: np.ndarray | None = None
     state: State | None = None
     dtype = problem.dtype
@@ -66,21 +52,44 @@ def run_stage(
         t = 1.0 if problem.quadratic else _halve(problem, basis, fit, eta, new, beta)
         if t == 1.0 or last:  # ridges of a step that went too far are not to be trusted
             ridge = fit.ridge
-        change = float(np.max(np.abs(new - eta), initial=0.0))
         eta = eta + t * (new - eta)
         beta = fit.beta if beta is None else beta + t * (fit.beta - beta)
-        state = State(basis, fit, moments, intercept, eta, t == 1.0 and change < 0.1)
+        state = State(basis, fit, moments, intercept, eta)
     assert state is not None
     if final:
         state = compact(state)
         if not problem.quadratic:
             polish(problem, state)
             _look_again(problem, state)
-    basis = state.basis
-    with np.errstate(divide="ignore"):
-        found = state.fit.scale / state.fit.ridge
-    state.variance = dict(zip(basis.keys, found, strict=True))
     return state
+
+
+def _first_predictor(problem: Problem, before: State | None) -> np.ndarray:
+    """Predictor of the stage before, which may have seen other rows; to begin with the best constant."""
+    if before is None:
+        return _null_predictor(problem)
+    if len(before.eta) == len(problem):
+        return before.eta.copy()
+    return predictor(problem, before.basis, before.fit.beta, before.intercept)
+
+
+def _null_predictor(problem: Problem) -> np.ndarray:
+    start = problem.loss.best_constant(problem.y, problem.weight, problem.offset)
+    return problem.offset + float(np.ravel(start)[0])
+
+
+def _first_ridges(problem: Problem, basis: TermBasis, before: State | None, eta: np.ndarray) -> np.ndarray:
+    """Ridges of the stage before, infinite for groups that it dropped; typical ones for groups it had not."""
+    known = {} if before is None else before.variance
+    alive = np.array([v for v in known.values() if v > 0])
+    typical = float(np.exp(np.mean(np.log(alive)))) if len(alive) else 1.0
+    variance = np.array([known.get(key, typical) for key in basis.keys])
+    if problem.scale is not None:
+        scale = problem.scale
+    else:
+        scale = _first_scale(problem, eta) if before is None else before.fit.scale
+    with np.errstate(divide="ignore"):
+        return scale / variance
 
 
 def _look_again(problem: Problem, state: State) -> None:
@@ -116,8 +125,6 @@ def _components(
 
 def _first_scale(problem: Problem, eta: np.ndarray) -> float:
     """A tenth of the variance of the targets, where the scale is not known."""
-    if problem.scale is not None:
-        return problem.scale
     w, z = problem.working(eta)
     mean = float(w @ z) / float(w.sum())
     return max(0.1 * float(w @ (z - mean) ** 2) / float(problem.weight.sum()), 1e-8)
@@ -165,10 +172,8 @@ def _halve(
     """
     ridge = np.where(np.isfinite(fit.ridge), fit.ridge, 0.0)[basis.group]
     if beta is None:
-        null = problem.offset + float(
-            np.ravel(problem.loss.best_constant(problem.y, problem.weight, problem.offset))[0]
-        )
-        start, beta = max(problem.value(null), problem.value(eta)), np.zeros(basis.size)
+        start = max(problem.value(_null_predictor(problem)), problem.value(eta))
+        beta = np.zeros(basis.size)
     else:
         start = problem.value(eta) + 0.5 * float(ridge @ beta**2)
     t = 1.0

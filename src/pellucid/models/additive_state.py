@@ -80,13 +80,17 @@ class State:
     intercept: float
     eta: np.ndarray
     converged: bool = True
-    variance: dict[Group, float] = field(default_factory=dict)
     tests: dict[Term, tuple[float, np.ndarray]] = field(default_factory=dict)
 
     @property
     def term_edf(self) -> np.ndarray:
         """Effective degrees of freedom of each term."""
         return np.bincount(self.basis.owner, self.fit.edf, len(self.basis.terms))
+
+    @property
+    def variance(self) -> dict[Group, float]:
+        """Prior variance of each group of columns, zero for those that were dropped."""
+        return dict(zip(self.basis.keys, self.fit.scale / self.fit.ridge, strict=True))
 
     def in_units(self, unit: float) -> State:
         """The same fit of targets that were multiplied."""
