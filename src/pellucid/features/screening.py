@@ -15,6 +15,7 @@ from pellucid.features.term_basis import Axes, Term
 
 _PER_FEATURE = 6
 _BINS = 16
+_PRIOR = 3.0  # rows that the prior of a cell is worth
 _BLOCK = 4096
 _EXACT = 300_000  # entries up to which sums are float64
 
@@ -48,8 +49,8 @@ def rank_pairs(problem: _Rows, axes: Axes, eta: np.ndarray, pairs: Sequence[Term
 
     Each feature is cut into at most 16 bins of about equal mass. With one-hot rows O of all bins of all
     features, Oᵀ diag(g) O holds the sums of slopes g in the cells of every pair, and OᵀWO the curvatures: two
-    matrix products, however many pairs there are. The gain Σ (cell slope)² / (cell curvature) of a pair is
-    compared with its mean and spread under noise at several resolutions, for bins joined in fours and
+    matrix products, however many pairs there are. The gain of a pair, about Σ (cell slope)² / (cell curvature),
+    is compared with its mean and spread under noise at several resolutions, for bins joined in fours and
     sixteens along either feature, and the largest excess counts: a pair may be smooth along one feature and
     rough along the other.
     """
@@ -100,16 +101,20 @@ def _bins(axes: Axes, j: int) -> np.ndarray:
 
 
 def _excess(slope: np.ndarray, curvature: np.ndarray, scale: float) -> float:
-    """Largest standardised gain over resolutions."""
+    """Largest standardised gain over resolutions.
+
+    A cell of slope s and curvature c gains s² / (c + c₀): the effect of a cell has a prior variance, or a
+    single surprising row in a cell without curvature would outweigh everything. Under noise its mean is
+    c / (c + c₀) and its variance about (2c² + c) / (c + c₀)², as counts and classes are not normal.
+    """
     best = -np.inf
     for a in (4, 16):
         for b in (4, 16):
-            S = slope.reshape(a, _BINS // a, b, _BINS // b).sum(axis=(1, 3), dtype=float)
-            C = curvature.reshape(a, _BINS // a, b, _BINS // b).sum(axis=(1, 3), dtype=float)
-            filled = C > 0
-            cells = int(filled.sum())
-            gain = float(np.sum(S[filled] ** 2 / C[filled])) / max(scale, 1e-300)
-            best = max(best, (gain - cells) / np.sqrt(2.0 * max(cells, 1)))
+            s = slope.reshape(a, _BINS // a, b, _BINS // b).sum(axis=(1, 3), dtype=float)
+            c = curvature.reshape(a, _BINS // a, b, _BINS // b).sum(axis=(1, 3), dtype=float)
+            gain = s**2 / max(scale, 1e-300) - c
+            noise = np.sqrt(np.sum((2.0 * c**2 + c) / (c + _PRIOR) ** 2))
+            best = max(best, float(np.sum(gain / (c + _PRIOR))) / max(float(noise), 1e-300))
     return best
 
 

@@ -92,6 +92,13 @@ class TermBasis:
         place = {term: t for t, term in enumerate(self.terms)}
         return np.array([place[term] for term, _ in self.keys], dtype=np.intp)
 
+    @property
+    def kind(self) -> np.ndarray:
+        """Number of each group's kind: main effects or pairs of the same bands are of one kind."""
+        seen: dict[tuple[int, int], int] = {}
+        kinds = [seen.setdefault((len(term), code), len(seen)) for term, code in self.keys]
+        return np.array(kinds, dtype=np.intp)
+
     def design(self, X: np.ndarray, dtype: type = np.float64) -> np.ndarray:
         """Columns at the rows of ``X``, transposed: of shape (size, n), so that a column is in one piece."""
         main, pair = self._columns(X, dtype)

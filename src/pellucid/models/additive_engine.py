@@ -4,10 +4,10 @@ The fit goes through stages. Each stage has a basis of columns, linearises the l
 sums up moments in one pass over the rows, and lets the variances of all groups of columns choose themselves
 on the moments:
 
-1. main effects alone, if there are too many pairs to take them all: their residuals rank the pairs;
-2. main effects and pairs with a few columns each, on at most ``SAMPLE`` rows: which groups of columns carry
-   signal;
-3. columns shared out anew by what each group turned out to carry, on all rows.
+1. main effects alone: their residuals rank the pairs, if there are too many to take them all;
+2. main effects and pairs with a few columns each: which groups of columns carry signal;
+3. columns shared out anew by what each group turned out to carry, again as long as it pays;
+4. the last columns on all rows; what went before saw at most ``SAMPLE`` of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from pellucid.features.axis import Axis
 from pellucid.features.screening import rank_features, rank_pairs
-from pellucid.features.term_basis import Axes, Term, main_picks, pair_picks
+from pellucid.features.term_basis import Axes, Term, TermBasis, main_picks, pair_picks
 from pellucid.models.additive_stage import run_stage
 from pellucid.models.additive_state import Problem, State, basis_of, information
 
@@ -26,8 +26,9 @@ SAMPLE = 12_000  # rows that decide on the structure
 _KNOTS, _PAIR_KNOTS = 256, 96
 _MAIN_COLUMNS, _AXIS_COLUMNS = 32, 64
 _MAX_FEATURES = 300  # main effects that get columns
-_MAX_PAIRS = 150
+_MAX_PAIRS, _LEAST_COLUMNS = 300, 8  # pairs that get columns, and how many at least to begin with
 _PRUNE_FIRST, _PRUNE = 0.0, 0.5
+_ROUNDS, _WORTH = 2, 0.97  # columns are shared out again as long as the error falls by this factor
 _LEAST_SIGNAL = 0.1  # prior variance of a column in units of its sampling variance
 _LENGTH_SCALE = 1.0  # of an axis whose bulk runs from 0 to 1; groups adapt it
 
@@ -79,25 +80,39 @@ def fit_additive(
     if len(problem) > SAMPLE:
         small = problem.part(problem.sample(SAMPLE))
     features = rank_features(small, axes, features, _MAX_FEATURES)
-    columns = int(np.clip(1200 // max(len(features), 1), 8, _MAIN_COLUMNS))
+    columns = int(np.clip(800 // max(len(features), 1), 8, _MAIN_COLUMNS))
     mains = main_picks(axes, features, columns)
     candidates = _candidates(features, pairs, alone)
     if most_pairs == 0 or not candidates:
         return run_stage(
             problem, basis_of(axes, mains, {}), None, n_newton=8, n_iter=15, prune=None, final=True
         )
-    state = None
+    state = run_stage(small, basis_of(axes, mains, {}), None, n_newton=3, n_iter=6, prune=None)
     if len(candidates) > _MAX_PAIRS:
-        state = run_stage(small, basis_of(axes, mains, {}), None, n_newton=3, n_iter=6, prune=None)
         candidates = rank_pairs(small, axes, state.eta, candidates, _MAX_PAIRS)
-    budget = _budget(small, state, len(problem) / len(small))
-    first = pair_picks(axes, candidates, max(budget * 6 // 10, 8 * len(candidates)))
+    times = len(problem) / len(small)
+    first = pair_picks(
+        axes, candidates, max(_budget(small, state, times) * 6 // 10, _LEAST_COLUMNS * len(candidates))
+    )
     state = run_stage(small, basis_of(axes, mains, first), state, n_newton=6, n_iter=8, prune=_PRUNE_FIRST)
+    for _ in range(_ROUNDS if problem.quadratic else 0):
+        error = state.fit.gcv(float(small.weight.sum()))
+        chosen = _strongest(state, None)
+        last = _shared_out(problem, axes, mains, chosen, state, _budget(small, state, times))
+        state = run_stage(small, last, state, n_newton=2, n_iter=8, prune=_PRUNE_FIRST)
+        if state.fit.gcv(float(small.weight.sum())) > _WORTH * error:
+            break
     chosen = _strongest(state, most_pairs)
-    budget = _budget(small, state, len(problem) / len(small))
-    second = pair_picks(axes, chosen, budget, state.variance, floor=_floor(problem, state))
-    last = basis_of(axes, mains, second)
+    last = _shared_out(problem, axes, mains, chosen, state, _budget(small, state, times))
     return run_stage(problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, final=True)
+
+
+def _shared_out(
+    problem: Problem, axes: Axes, mains: dict, pairs: Sequence[Term], state: State, budget: int
+) -> TermBasis:
+    """Main effects, and pairs with columns by the variances that their groups turned out to have."""
+    floor = _floor(problem, state)
+    return basis_of(axes, mains, pair_picks(axes, pairs, budget, state.variance, floor=floor))
 
 
 def _names_rows(axis: Axis, problem: Problem) -> bool:

@@ -12,6 +12,7 @@ from pellucid.models.additive_state import Problem, State, compact, information
 from pellucid.solvers.variance_components import Components, fit_components
 
 _USUAL_SPREAD = 5.0  # prior mean of a group's standard deviation, in units of the linear predictor
+_POOL = 1.0  # degrees of freedom by which groups of one kind pull each other together, where scale is fixed
 
 
 def run_stage(
@@ -89,7 +90,7 @@ def _first_ridges(problem: Problem, basis: TermBasis, before: State | None, eta:
     else:
         scale = _first_scale(problem, eta) if before is None else before.fit.scale
     with np.errstate(divide="ignore"):
-        return scale / variance
+        return np.maximum(scale / variance, 1e-6)
 
 
 def _look_again(problem: Problem, state: State) -> None:
@@ -120,6 +121,8 @@ def _components(
         n=float(problem.weight.sum()),
         spread=_spread(problem, basis, moments),
         extra=extra,
+        pool=0.0 if problem.scale is None else _POOL,
+        kind=basis.kind,
     )
 
 
@@ -131,8 +134,12 @@ def _first_scale(problem: Problem, eta: np.ndarray) -> float:
 
 
 def _extra(problem: Problem, basis: TermBasis, eta: np.ndarray) -> float:
-    """Degrees of freedom that each group has to pay: more, the more groups there are for the rows."""
-    return float(np.clip(16.0 * len(basis.keys) / information(problem, eta), 0.5, 8.0))
+    """Degrees of freedom that each group has to pay: more, the more groups there are for the rows.
+
+    Groups that are pooled are kept from following noise already, and pay less.
+    """
+    share = 1.0 if problem.scale is None else 0.5
+    return float(np.clip(16.0 * share * len(basis.keys) / information(problem, eta), 0.5, 8.0 * share))
 
 
 def _spread(problem: Problem, basis: TermBasis, moments: Moments) -> np.ndarray | None:
