@@ -49,8 +49,8 @@ def rank_pairs(problem: _Rows, axes: Axes, eta: np.ndarray, pairs: Sequence[Term
 
     Each feature is cut into at most 16 bins of about equal mass. With one-hot rows O of all bins of all
     features, Oᵀ diag(g) O holds the sums of slopes g in the cells of every pair, and OᵀWO the curvatures: two
-    matrix products, however many pairs there are. The gain of a pair, about Σ (cell slope)² / (cell curvature),
-    is compared with its mean and spread under noise at several resolutions, for bins joined in fours and
+    matrix products, however many pairs there are. The gain of a pair, about Σ (cell slope)² / curvature, is
+    compared with its mean and spread under noise at several resolutions, for bins joined in fours and
     sixteens along either feature, and the largest excess counts: a pair may be smooth along one feature and
     rough along the other.
     """

@@ -16,19 +16,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.features.axis import Axis
 from pellucid.features.screening import rank_features, rank_pairs
 from pellucid.features.term_basis import Axes, Term, TermBasis, main_picks, pair_picks
-from pellucid.models.additive_stage import run_stage
-from pellucid.models.additive_state import Problem, State, basis_of, information
+from pellucid.linalg.sample import fold_rows
+from pellucid.models.additive_stage import predictor, run_stage
+from pellucid.models.additive_state import Problem, State, basis_of, information, tests_of
 
 SAMPLE = 12_000  # rows that decide on the structure
 _KNOTS, _PAIR_KNOTS = 256, 96
 _MAIN_COLUMNS, _AXIS_COLUMNS = 32, 64
 _MAX_FEATURES = 300  # main effects that get columns
+_FEW_ROWS, _FOLDS = 1500, 5  # rows up to which pairs have to show their worth on rows left out
 _MAX_PAIRS, _LEAST_COLUMNS = 300, 8  # pairs that get columns, and how many at least to begin with
 _PRUNE_FIRST, _PRUNE = 0.0, 0.5
 _ROUNDS, _WORTH = 2, 0.97  # columns are shared out again as long as the error falls by this factor
+_DOUBT = 0.1  # pairs of a larger p-value are left out, unless weak effects are pooled
 _LEAST_SIGNAL = 0.1  # prior variance of a column in units of its sampling variance
 _LENGTH_SCALE = 1.0  # of an axis whose bulk runs from 0 to 1; groups adapt it
 
@@ -76,35 +80,65 @@ def fit_additive(
     features = [
         j for j in range(problem.X.shape[1]) if len(axes.main[j]) and not _names_rows(axes.fine[j], problem)
     ]
+    candidates = _candidates(features, pairs, alone)
+    if pairs is None and most_pairs is None and len(problem) <= _FEW_ROWS:
+        candidates = candidates if _pairs_help(problem, axes, features, candidates) else []
+    return _fit_terms(problem, axes, features, candidates, most_pairs)
+
+
+def _fit_terms(
+    problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term], most_pairs: int | None
+) -> State:
+    """Stages for given features and pairs."""
     small = problem
     if len(problem) > SAMPLE:
         small = problem.part(problem.sample(SAMPLE))
     features = rank_features(small, axes, features, _MAX_FEATURES)
     columns = int(np.clip(800 // max(len(features), 1), 8, _MAIN_COLUMNS))
     mains = main_picks(axes, features, columns)
-    candidates = _candidates(features, pairs, alone)
     if most_pairs == 0 or not candidates:
         return run_stage(
             problem, basis_of(axes, mains, {}), None, n_newton=8, n_iter=15, prune=None, final=True
         )
     state = run_stage(small, basis_of(axes, mains, {}), None, n_newton=3, n_iter=6, prune=None)
-    if len(candidates) > _MAX_PAIRS:
-        candidates = rank_pairs(small, axes, state.eta, candidates, _MAX_PAIRS)
+    most = int(np.clip(len(small) // 12, 50, _MAX_PAIRS))
+    if len(candidates) > most:
+        candidates = rank_pairs(small, axes, state.eta, candidates, most)
     times = len(problem) / len(small)
     first = pair_picks(
         axes, candidates, max(_budget(small, state, times) * 6 // 10, _LEAST_COLUMNS * len(candidates))
     )
     state = run_stage(small, basis_of(axes, mains, first), state, n_newton=6, n_iter=8, prune=_PRUNE_FIRST)
+    tests = tests_of(state, _strongest(state, None))
+    doubtful = {t for t, test in tests.items() if problem.scale is None and mixture_tail(*test) > _DOUBT}
     for _ in range(_ROUNDS if problem.quadratic else 0):
         error = state.fit.gcv(float(small.weight.sum()))
-        chosen = _strongest(state, None)
+        chosen = [t for t in _strongest(state, None) if t not in doubtful]
         last = _shared_out(problem, axes, mains, chosen, state, _budget(small, state, times))
         state = run_stage(small, last, state, n_newton=2, n_iter=8, prune=_PRUNE_FIRST)
         if state.fit.gcv(float(small.weight.sum())) > _WORTH * error:
             break
-    chosen = _strongest(state, most_pairs)
+    chosen = [t for t in _strongest(state, most_pairs) if t not in doubtful]
     last = _shared_out(problem, axes, mains, chosen, state, _budget(small, state, times))
-    return run_stage(problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, final=True)
+    state = run_stage(problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, final=True)
+    state.tests |= {term: tests[term] for term in state.basis.terms if len(term) == 2}
+    return state
+
+
+def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]) -> bool:
+    """Whether pairs lower the loss of rows that were left out: choosing among them may follow noise."""
+    fold = fold_rows(list(problem.X.T), _FOLDS)
+    gain = 0.0
+    for k in range(_FOLDS):
+        rest, left = problem.part(fold != k), problem.part(fold == k)
+        if len(left) == 0:
+            continue
+        if len(rest) == 0 or not np.ptp(rest.y) > 0.0:
+            return False
+        for sign, pairs in ((1.0, []), (-1.0, candidates)):
+            state = _fit_terms(rest, axes, features, pairs, None)
+            gain += sign * left.value(predictor(left, state.basis, state.fit.beta, state.intercept))
+    return gain > 0.0
 
 
 def _shared_out(

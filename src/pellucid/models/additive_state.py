@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -129,16 +130,19 @@ def compact(state: State) -> State:
     kept = np.zeros(basis.size, dtype=bool)
     kept[fit.columns] = True
     picks: dict[Term, tuple[np.ndarray, ...]] = {}
+    shrunk = []  # main effects that lose some of their columns are tested while these are still there
     for term, pick, s in zip(basis.terms, basis.picks, basis.slices, strict=True):
         if kept[s].any():
             picks[term] = tuple(part[kept[s]] for part in pick)
+            if len(term) == 1 and not kept[s].all():
+                shrunk.append(term)
     lean = basis_of(basis.axes, picks)
     place = {key: g for g, key in enumerate(basis.keys)}
     groups = np.array([place[key] for key in lean.keys], dtype=np.intp)
     columns = np.flatnonzero(kept)
     return replace(
         state,
-        tests=_tests_of_mains(state, kept),
+        tests=tests_of(state, shrunk),
         basis=lean,
         fit=replace(
             fit,
@@ -153,11 +157,10 @@ def compact(state: State) -> State:
     )
 
 
-def _tests_of_mains(state: State, kept: np.ndarray) -> dict[Term, tuple[float, np.ndarray]]:
-    """Score tests of main effects that lose some of their columns, while these are still there."""
+def tests_of(state: State, terms: Sequence[Term]) -> dict[Term, tuple[float, np.ndarray]]:
+    """Score tests of terms with all their columns, those that the fit has dropped included."""
     tests: dict[Term, tuple[float, np.ndarray]] = {}
-    for term, s in zip(state.basis.terms, state.basis.slices, strict=True):
-        if len(term) == 1 and kept[s].any() and not kept[s].all():
-            members = np.arange(s.start, s.stop)
-            tests[term] = score_test_with_dropped(state.moments, state.fit, members)
+    for term in terms:
+        s = state.basis.slices[state.basis.terms.index(term)]
+        tests[term] = score_test_with_dropped(state.moments, state.fit, np.arange(s.start, s.stop))
     return tests
