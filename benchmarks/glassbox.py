@@ -52,6 +52,7 @@ def fit_pygam(s: Split, regression: bool):
 
 
 def _coded(X):
+    X = X.set_axis([f"x{j}" for j in range(X.shape[1])], axis=1)  # LightGBM refuses some names
     return X.assign(**{c: X[c].astype("category") for c in X.columns if X[c].dtype.kind not in "biuf"})
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pellucid.linalg.sample import sample_rows
+from pellucid.linalg.sample import fold_rows, sample_rows
 
 RNG = np.random.default_rng(0)
 
@@ -35,3 +35,21 @@ def test_looks_random():
 def test_all_rows():
     np.testing.assert_array_equal(sample_rows([np.zeros(4)], 4), np.arange(4))
     np.testing.assert_array_equal(sample_rows([np.zeros(4)], 9), np.arange(4))
+
+
+def test_folds_by_content():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    fold = fold_rows(list(X.T), 5)
+    assert np.bincount(fold, minlength=5).min() > 80
+    order = rng.permutation(600)
+    np.testing.assert_array_equal(fold_rows(list(X[order].T), 5), fold[order])
+    np.testing.assert_array_equal(fold_rows(list((3 * X + 1).astype(np.float32).T), 5), fold)
+    twice = fold_rows(list(np.vstack([X, X]).T), 5)
+    np.testing.assert_array_equal(twice, np.tile(fold, 2))
+
+
+def test_folds_of_missing_values():
+    x = np.array([np.nan, 1.0, np.nan, 2.0])
+    fold = fold_rows([x], 7)
+    assert fold[0] == fold[2]

@@ -291,3 +291,41 @@ def test_offset_of_a_problem_in_other_units():
     twice = state.in_units(2.0)
     np.testing.assert_allclose(twice.eta, 2 * state.eta)
     assert replace(twice, intercept=0.0).intercept == 0.0
+
+
+# ------------------------------------------------------------- choice of pairs
+
+
+def test_pairs_have_to_show_their_worth_where_rows_are_few():
+    without = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        rows = rng.uniform(-1, 1, (200, 6))
+        main = np.sin(3 * rows[:, 0]) + rows[:, 1]
+        noisy = AdditiveKernelRegressor().fit(rows, main + rng.normal(size=200))
+        without += all(len(term) == 1 for term in noisy.terms_)
+        y = main + 2 * rows[:, 2] * rows[:, 3] + 0.5 * rng.normal(size=200)
+        assert (2, 3) in AdditiveKernelRegressor().fit(rows, y).terms_
+    assert without >= 2
+
+
+def test_size_of_the_tests_of_pairs():
+    rejected = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        rows = rng.uniform(-1, 1, (250, 5))
+        y = np.sin(3 * rows[:, 0]) + 2 * rows[:, 0] * rows[:, 1] + 0.5 * rng.normal(size=250)
+        fitted = AdditiveKernelRegressor(interactions=10).fit(rows, y)
+        p = {name: value for name, _, value in fitted.tests_[0]}
+        assert p["x0 × x1"] < 1e-6
+        null = [f"x{i} × x{j}" for i in range(5) for j in range(i + 1, 5) if (i, j) != (0, 1)]
+        rejected += [p.get(name, 1.0) < 0.05 for name in null]
+    assert np.mean(rejected) < 0.11  # 5 % with a standard error of 2 %
+
+
+def test_named_pairs_need_not_be_significant():
+    rng = np.random.default_rng(4)
+    rows = rng.uniform(-1, 1, (300, 4))
+    y = rows[:, 0] + 0.8 * rows[:, 2] * rows[:, 3] + rng.normal(size=300)
+    named = AdditiveKernelRegressor(interactions=[(2, 3)]).fit(rows, y)
+    assert (2, 3) in named.terms_

@@ -198,3 +198,36 @@ def test_score_test_has_about_the_right_size():
         Q, weights = score_test(fit, members, np.full(len(members), fit.ridge[1]))
         rejected.append(mixture_tail(Q, weights) < 0.05)
     assert abs(np.mean(rejected) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_pooled_variances_are_means_of_the_kind_and_of_the_group():
+    Z, z = data(3, tau=(2.0, 0.5, 0.2))
+    m, kind, a, extra = moments_of(Z, z), np.array([0, 0, 1]), 3.0, 0.5
+    start = fit_components(m, GROUP, np.array([1.0, 2.0, 3.0]), n_iter=0)
+    power = np.array([np.sum(start.beta[g == GROUP] ** 2) for g in range(3)])
+    usual = np.array([power[:2].sum() / start.edf[:2].sum()] * 2 + [power[2] / start.edf[2]])
+    expected = start.scale * (start.edf + extra + a) / (power + a * usual)
+    once = fit_components(m, GROUP, start.ridge, n_iter=1, pool=a, kind=kind, extra=extra)
+    np.testing.assert_allclose(once.ridge, expected, rtol=1e-10)
+
+
+def test_infinite_pooling_is_one_variance_per_kind():
+    Z, z = data(4, tau=(2.0, 0.5, 0.2))
+    m, kind = moments_of(Z, z), np.array([0, 0, 1])
+    pooled = fit_components(m, GROUP, np.ones(3), n_iter=2000, tol=1e-12, pool=1e9, kind=kind)
+    merged = fit_components(m, kind[GROUP], np.ones(2), n_iter=2000, tol=1e-12)
+    np.testing.assert_allclose(pooled.ridge, merged.ridge[kind], rtol=1e-4)
+    np.testing.assert_allclose(pooled.beta, merged.beta, rtol=1e-4)
+
+
+def test_pooling_keeps_weak_effects_together():
+    rng = np.random.default_rng(5)
+    group = np.repeat(np.arange(40), 2)
+    Z = rng.normal(size=(150, 80))
+    beta = 0.15 * rng.normal(size=80)
+    z = Z @ beta + rng.normal(size=150)
+    m, ridge = moments_of(Z, z), np.full(40, 50.0)
+    alone = fit_components(m, group, ridge, n_iter=200, scale=1.0)
+    pooled = fit_components(m, group, ridge, n_iter=200, scale=1.0, pool=4.0, kind=np.zeros(40, dtype=int))
+    error = [float(np.sum((fit.beta - beta) ** 2)) for fit in (pooled, alone)]
+    assert error[0] < 0.8 * error[1]

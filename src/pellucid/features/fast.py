@@ -1,4 +1,4 @@
-"""The inner loops of Fourier features: with numba where it is installed (extra ``fast``), else with NumPy.
+"""The inner loops of Fourier features and of tables: with numba where it is installed (extra ``fast``), else with NumPy.
 
 This is the only module that knows numba. The NumPy versions are the meaning of the functions; the compiled
 ones may differ from them by rounding. ``PELLUCID_NUMBA=0`` in the environment switches the latter off.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -34,6 +35,12 @@ def _compiled() -> Any:
 def compiled() -> Any:
     """The compiled loops where they are installed and wanted, else ``None``."""
     return None if os.environ.get("PELLUCID_NUMBA", "1") == "0" else _compiled()
+
+
+def compiled_for(work: int, worth: int) -> Any:
+    """The compiled loops for so much work: where it is worth loading them, or where they are loaded."""
+    loaded = "pellucid.features._compiled" in sys.modules
+    return compiled() if loaded or work >= worth else None
 
 
 def sincos(phase: np.ndarray, unit: np.ndarray) -> None:

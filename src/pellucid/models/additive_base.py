@@ -20,6 +20,7 @@ from pellucid.effects.receipt import Receipt
 from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Term
 from pellucid.features.table import learn_columns, read_table
+from pellucid.linalg import calm_threads
 from pellucid.models.additive_edit import Wishes, edited
 from pellucid.models.additive_engine import build_axes, fit_additive
 from pellucid.models.additive_reading import names_of
@@ -132,11 +133,14 @@ class AdditiveKernelBase(BaseEstimator):
         levels = [None if column.levels is None else len(column.levels) for column in self.columns_]
         # a cone needs all columns: what is smooth may be zero without the constraints, and not with them
         axes = replace(build_axes(X, weight, levels), whole=tuple(sorted(directions)))
-        free = [fit_additive(problem, axes, pairs, most, alone=sorted(directions)) for problem in problems]
-        states = [
-            into_cone(p, state, monotone_rows(state.basis, directions))
-            for p, state in zip(problems, free, strict=True)
-        ]
+        with calm_threads(X):
+            free = [
+                fit_additive(problem, axes, pairs, most, alone=sorted(directions)) for problem in problems
+            ]
+            states = [
+                into_cone(p, state, monotone_rows(state.basis, directions))
+                for p, state in zip(problems, free, strict=True)
+            ]
         self._recipe = Recipe.of(states, (), directions)
         self.edits_: list[Edit] = []
         if unit != 1.0:

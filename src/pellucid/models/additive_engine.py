@@ -83,13 +83,19 @@ def fit_additive(
     candidates = _candidates(features, pairs, alone)
     if pairs is None and most_pairs is None and len(problem) <= _FEW_ROWS:
         candidates = candidates if _pairs_help(problem, axes, features, candidates) else []
-    return _fit_terms(problem, axes, features, candidates, most_pairs)
+    return _fit_terms(problem, axes, features, candidates, most_pairs, wanted=pairs is not None)
 
 
 def _fit_terms(
-    problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term], most_pairs: int | None
+    problem: Problem,
+    axes: Axes,
+    features: Sequence[int],
+    candidates: Sequence[Term],
+    most_pairs: int | None = None,
+    *,
+    wanted: bool = False,
 ) -> State:
-    """Stages for given features and pairs."""
+    """Stages for given features and pairs; pairs that are ``wanted`` need not be significant."""
     small = problem
     if len(problem) > SAMPLE:
         small = problem.part(problem.sample(SAMPLE))
@@ -110,7 +116,8 @@ def _fit_terms(
     )
     state = run_stage(small, basis_of(axes, mains, first), state, n_newton=6, n_iter=8, prune=_PRUNE_FIRST)
     tests = tests_of(state, _strongest(state, None))
-    doubtful = {t for t, test in tests.items() if problem.scale is None and mixture_tail(*test) > _DOUBT}
+    strict = problem.scale is None and not wanted
+    doubtful = {term for term, test in tests.items() if strict and mixture_tail(*test) > _DOUBT}
     for _ in range(_ROUNDS if problem.quadratic else 0):
         error = state.fit.gcv(float(small.weight.sum()))
         chosen = [t for t in _strongest(state, None) if t not in doubtful]
@@ -126,9 +133,12 @@ def _fit_terms(
 
 
 def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]) -> bool:
-    """Whether pairs lower the loss of rows that were left out: choosing among them may follow noise."""
+    """Whether pairs lower the loss of rows that were left out, by more than its standard error.
+
+    The fit of the rows at hand always says so: choosing among many pairs follows noise.
+    """
     fold = fold_rows(list(problem.X.T), _FOLDS)
-    gain = 0.0
+    gain = np.zeros(len(problem))
     for k in range(_FOLDS):
         rest, left = problem.part(fold != k), problem.part(fold == k)
         if len(left) == 0:
@@ -136,9 +146,10 @@ def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidate
         if len(rest) == 0 or not np.ptp(rest.y) > 0.0:
             return False
         for sign, pairs in ((1.0, []), (-1.0, candidates)):
-            state = _fit_terms(rest, axes, features, pairs, None)
-            gain += sign * left.value(predictor(left, state.basis, state.fit.beta, state.intercept))
-    return gain > 0.0
+            state = _fit_terms(rest, axes, features, pairs)
+            eta = predictor(left, state.basis, state.fit.beta, state.intercept)
+            gain[fold == k] += sign * left.loss.value(left.y, eta)
+    return float(problem.weight @ gain) > float(np.sqrt(problem.weight @ gain**2))
 
 
 def _shared_out(
