@@ -7,9 +7,8 @@ its pointwise 95 % band covers, averaged over the rows; how often the score test
 effect that is not there, which should be 5 % give or take 1.5 %; and how often it finds those that are there.
 
 Rows are uniform on [-1, 1]; the predictor is sin(3 x1) + x2² + x1 x3 with noise of standard deviation 0.5, or
-it is the logarithm of the mean of counts, or the log odds of a class. Of the six features three do nothing.
-Tests of pairs are made after the pairs were chosen for being strong, so they reject more often than
-they should.
+it is the logarithm of the mean of counts, or the log odds of a class. Of the six features three do nothing,
+and of the fifteen pairs all but one.
 """
 
 import argparse

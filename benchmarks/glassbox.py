@@ -85,6 +85,10 @@ def child(name: str, seed: int, which: str) -> dict[str, float]:
     if regression:
         residual = s.y_test - model.predict(X_test)
         result["error"] = float(100 * np.sqrt(np.mean(residual**2)) / s.y_test.std())
+        result["predict_seconds"] = time.perf_counter() - start
+        if which == "pellucid":
+            low, high = model.predict_interval(X_test, coverage=0.9)
+            result["coverage"] = float(100 * np.mean((low <= s.y_test) & (s.y_test <= high)))
     else:
         P = np.asarray(model.predict_proba(X_test))
         p = P if P.ndim == 1 else P[:, 1]
@@ -92,7 +96,7 @@ def child(name: str, seed: int, which: str) -> dict[str, float]:
         q = np.clip(p, 1e-12, 1 - 1e-12)
         result["log_loss"] = float(-np.mean(np.where(s.y_test == 1, np.log(q), np.log1p(-q))))
         result["calibration"] = float(100 * calibration_error(p, s.y_test))
-    result["predict_seconds"] = time.perf_counter() - start
+        result["predict_seconds"] = time.perf_counter() - start
     return result
 
 
@@ -150,7 +154,13 @@ def report(cells: dict, options: argparse.Namespace) -> None:
         values = [cells[name, s, which].get(key, np.nan) for s in range(options.splits)]
         return float(np.mean(values))
 
-    keys = {"error": "error %", "log_loss": "log loss", "calibration": "calib. %", "cpu_seconds": "cpu s"}
+    keys = {
+        "error": "error %",
+        "log_loss": "log loss",
+        "calibration": "calib. %",
+        "coverage": "cover. %",
+        "cpu_seconds": "cpu s",
+    }
     keys |= {"seconds": "s", "peak_bytes": "peak MiB", "terms": "terms"}
     for key, title in keys.items():
         print(f"\n{title}")

@@ -1,5 +1,7 @@
 """Compiled tables: look-up, interpolation, what lies nowhere, receipts, purification on grids."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -61,10 +63,29 @@ def test_blocks_of_rows(monkeypatch):
 
     rows = np.random.default_rng(0).uniform(-1, 4, (50, 3))
     rows[:, 1] = np.floor(rows[:, 1]).clip(0, 2)
-    whole = tables().contributions(rows)
+    twice = tuple(np.stack([t, 2 * t], axis=-1) for t in tables().tables)
+    several = TermTables(COLUMNS, AXES, AXES, tables().terms, twice, np.array([1.0, 2.0]))
+    whole = several.contributions(rows)
     monkeypatch.setattr(module, "_BLOCK", 7)
-    np.testing.assert_array_equal(tables().contributions(rows), whole)
+    np.testing.assert_array_equal(several.contributions(rows), whole)
+    np.testing.assert_allclose(tables().contributions(rows), whole[..., 0], rtol=1e-14)
+    assert several.contributions(rows[:0]).shape == (0, 3, 2)
     assert tables().contributions(rows[:0]).shape == (0, 3)
+
+
+def test_knots_too_far_apart_for_plain_arithmetic():
+    far = np.array([-1.7e308, 0.0, 1.7e308])
+    axis = Axis.numeric(far, np.ones(3), 10)
+    t = TermTables((Column("a"),), (axis,), (axis,), ((0,),), (np.array([1.0, 2.0, 4.0, 0.0]),), 1.0)
+    np.testing.assert_allclose(t.predictor(np.array([[-8.5e307], [8.5e307], [np.nan]])), [2.5, 4.0, 1.0])
+
+
+def test_the_layout_is_not_stored():
+    t = tables()
+    size = len(pickle.dumps(t))
+    right = t.predictor(X)
+    assert len(pickle.dumps(t)) == size
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(t)).predictor(X), right)
 
 
 def test_grids():

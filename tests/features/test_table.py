@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from pellucid.features.table import MAX_LEVELS, OTHER, UNKNOWN, Column, learn_columns, read_table
+from pellucid.features.table import MAX_LEVELS, OTHER, UNKNOWN, Column, learn_columns, read_plain, read_table
 
 
 def learned(X, weight=None, names=None):
@@ -133,3 +133,39 @@ def test_equal_but_different_levels():
     columns = learned(X)
     assert columns[0].levels == ("1", "True")
     np.testing.assert_array_equal(read_table(X, columns)[:, 0], [0, 1, 0, 1])
+
+
+def test_plain_tables_are_read_the_same_without_detours():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=5), "b": rng.integers(0, 9, 5), "c": rng.random(5) < 0.5})
+    frame.loc[2, "a"] = np.nan
+    columns = (Column("a"), Column("b"), Column("c"))
+    plain = frame[["a", "b"]]
+    np.testing.assert_array_equal(read_plain(plain, columns[:2], ["a", "b"]), read_table(plain, columns[:2]))
+    for kind in (bool, np.int8, np.uint64, np.float32, float):
+        array = rng.integers(0, 2, (4, 3)).astype(kind)
+        got = read_plain(array, columns, None)
+        assert got.dtype == np.float64
+        np.testing.assert_array_equal(got, read_table(array, columns))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.array([[1.0, np.inf]]),
+        np.array([["1", "2"]], dtype=object),
+        np.empty((0, 2)),
+        np.zeros((3, 3)),
+        np.zeros(2),
+        [[1.0, 2.0]],
+        pd.DataFrame({"b": [1.0], "a": [2.0]}),
+        pd.DataFrame({"a": [1.0], "b": ["x"]}),
+        pd.DataFrame({"a": pd.to_datetime(["2020-01-01"]), "b": pd.to_datetime(["2020-01-01"])}),
+    ],
+)
+def test_other_tables_take_the_long_way(X):
+    assert read_plain(X, (Column("a"), Column("b")), ["a", "b"]) is None
+
+
+def test_levels_take_the_long_way():
+    assert read_plain(np.zeros((1, 1)), (Column("a", ("0", "1")),), None) is None

@@ -7,12 +7,16 @@ features; what is plotted, stored and exported are the same numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from pellucid.effects.terms import Grid, Term, term_names
 from pellucid.features.axis import Axis
+from pellucid.features.lookup import Lookup
+from pellucid.features.lookup_layout import lay_out
 from pellucid.features.table import Column
 
 _BLOCK = 8192
@@ -71,6 +75,8 @@ class TermTables:
 
     def contributions(self, X: np.ndarray) -> np.ndarray:
         """Value of every term at coded rows; of shape (n, n_terms), or (n, n_terms, n_outputs)."""
+        if self._lookup is not None:
+            return self._lookup.values(np.asarray(X, dtype=np.float64))
         extra = np.shape(self.intercept)
         out = np.zeros((len(X), len(self.terms), *extra))
         for start in range(0, len(X), _BLOCK):
@@ -80,7 +86,21 @@ class TermTables:
 
     def predictor(self, X: np.ndarray) -> np.ndarray:
         """Linear predictor: the intercept plus all contributions."""
+        if self._lookup is not None:
+            total = self._lookup.total(np.asarray(X, dtype=np.float64))
+            total += self.intercept
+            return total
         return self.contributions(X).sum(axis=1) + self.intercept
+
+    @cached_property
+    def _lookup(self) -> Lookup | None:
+        """The tables laid out for speed; None for several outputs and for knots that need special care."""
+        if np.ndim(self.intercept):
+            return None
+        return lay_out(self.fine, self.coarse, self.terms, self.tables)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # without the layout
 
     def _look_up(self, X: np.ndarray, out: np.ndarray) -> None:
         fine = {t[0] for t in self.terms if len(t) == 1}

@@ -9,6 +9,9 @@ parts, without branches, so that the compiler makes vectors of them; errors stay
 import numba
 import numpy as np
 
+from pellucid.features.guide import MARK
+from pellucid.features.table import UNKNOWN
+
 _MATH = {"contract", "nsz"}
 _f = np.float32
 _TWO_OVER_PI = _f(0.6366197723675814)
@@ -68,7 +71,6 @@ def locate(
     lowest: np.ndarray,
     highest: np.ndarray,
     start: np.ndarray,
-    crowded: np.ndarray,
     first: np.ndarray,
     missing: np.ndarray,
     nowhere: np.ndarray,
@@ -83,22 +85,42 @@ def locate(
     at_point: np.ndarray,
     share: np.ndarray,
 ) -> None:
-    """Write value as a term of its own, point and share of each column."""
-    last = start.shape[1] - 1.0
+    """Write value as a term of its own, point and share of each column.
+
+    The first and the last loop have no branches; what is crowded, missing or below the lowest knot is marked
+    by the first one and mended by the second.
+    """
+    n, last, number = len(X), start.shape[1] - 1.0, np.uint32(MARK - 1)
+    mark = np.uint32(MARK)
     for k in range(used.size):
-        x_k, start_k, crowded_k = X[:, used[k]], start[k], crowded[k]
-        curve_k, point_k, share_k = curve[k], at_point[k], share[k]
+        x_k, start_k = X[:, used[k]], start[k]
+        curve_k, piece_k, share_k = curve[k], at_point[k], share[k]
         low_k, scale_k, lowest_k, highest_k = low[k], scale[k], lowest[k], highest[k]
-        for r in range(x_k.size):
+        marked = np.uint32(0)
+        for r in range(n):
             x = x_k[r]
-            if x != x:
-                piece = np.uint64(missing[k])
-                x = lowest_k
-            else:
-                cell = np.uint64(min(max((x - low_k) * scale_k, 0.0), last))
-                piece = np.uint64(start_k[cell])
-                piece += np.uint64(x >= edge[piece])
-                if crowded_k[cell]:
+            y = x if x > lowest_k else lowest_k
+            y = y if y < highest_k else highest_k
+            at = (y - low_k) * scale_k
+            at = at if at > 0.0 else 0.0
+            at = at if at < last else last
+            found = start_k[np.uint64(np.int32(at))]
+            piece = found & number
+            piece += np.uint32(1) if y >= edge[np.uint64(piece)] else np.uint32(0)
+            odd = (found & mark) | (np.uint32(0) if x >= lowest_k else mark)
+            piece_k[r] = piece | odd
+            marked |= odd
+            share_k[r] = y
+        if marked != 0:
+            for r in range(n):
+                if piece_k[r] < mark:
+                    continue
+                x = x_k[r]
+                if x != x:
+                    piece_k[r] = missing[k]
+                elif levels[k] and x == UNKNOWN:
+                    piece_k[r] = nowhere[k]
+                else:
                     a, b = first[k], missing[k] - 1  # the piece is the first whose right end is beyond x
                     while a < b:
                         c = (a + b) >> 1
@@ -106,13 +128,12 @@ def locate(
                             a = c + 1
                         else:
                             b = c
-                    piece = np.uint64(a)
-                if levels[k] and x == -1.0:
-                    piece = np.uint64(nowhere[k])
-                x = min(max(x, lowest_k), highest_k)
-            curve_k[r] = (x - left[piece]) * slope[piece] + value[piece]
-            point_k[r] = point[piece]
-            share_k[r] = (x - left2[piece]) * inverse[piece]
+                    piece_k[r] = a
+        for r in range(n):
+            y, i = share_k[r], np.uint64(piece_k[r])
+            curve_k[r] = (y - left[i]) * slope[i] + value[i]
+            share_k[r] = (y - left2[i]) * inverse[i]
+            piece_k[r] = point[i]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

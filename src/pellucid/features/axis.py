@@ -7,17 +7,21 @@ a point of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 
+from pellucid.features.guide import Guide
 from pellucid.features.table import UNKNOWN
 
 WARP_RANK = 0.5  # share of the rank in the warped coordinate; the rest is the clipped linear scale
 _CLIP = (0.01, 0.99)  # quantiles between which the linear scale runs from 0 to 1
 _BEYOND = 0.2  # how far beyond 0 and 1 it may go
 _ATOM, _ATOM_VARIANCE = 0.05, 0.5  # least share of the rows at a value that stands out; variance of its jump
+_MANY = 2000  # values from which on a guide to the knots pays
 _SMALLEST = 1e-7  # eigenvalues below this share of the largest one carry no function of their own
 
 
@@ -97,7 +101,10 @@ class Axis:
             i = np.where(known & (k > 0), at, m).astype(np.intp)
             w = np.zeros(len(x))
         else:
-            i = np.searchsorted(self.knots, x, "right").astype(np.intp)
+            if len(x) < _MANY:
+                i = np.searchsorted(self.knots, x, "right").astype(np.intp)
+            else:
+                i = self._guide.count(x)
             i -= 1
             np.clip(i, 0, k - 2, out=i)
             with np.errstate(over="ignore"):  # beyond the outermost knots an infinite way is cut off
@@ -110,6 +117,13 @@ class Axis:
             w[gone] = 0.0
         i[gone] = k if self.missing else m
         return i, w
+
+    @cached_property
+    def _guide(self) -> Guide:
+        return Guide.to(self.knots)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # without the guide
 
     def _atoms(self) -> np.ndarray:
         """Knots that stand out, as many rows share them: the effect may jump there.

@@ -1,4 +1,4 @@
-"""The inner loops of Fourier features and of tables: with numba where it is installed (extra ``fast``), else with NumPy.
+"""Inner loops of Fourier features and tables: with numba where it is installed (extra ``fast``), else NumPy.
 
 This is the only module that knows numba. The NumPy versions are the meaning of the functions; the compiled
 ones may differ from them by rounding. ``PELLUCID_NUMBA=0`` in the environment switches the latter off.

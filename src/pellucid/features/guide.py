@@ -13,7 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 CELLS = 2048
-_TRIMS = (0.0, 0.01, 0.04)  # share of the entries on either side that may go into the outermost cells
+MARK = 1 << 31
+"""Bit that tells, where guides are laid out for speed, that a cell is crowded."""
+
+_TRIMS = (0.0, 0.01, 0.02, 0.04)  # share of the entries on either side that may go into the outermost cells
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class Guide:
     entries : ndarray of shape (k,)
         The sorted array.
     low, scale : float
-        A value x lies in cell ⌊(x - low) scale⌋, cut off at the first and the last one.
+        A value x lies in cell ⌊(x - low) scale⌋, cut off at the first and the last one; the scale is zero
+        where there are no cells to speak of.
     before : ndarray of int of shape (CELLS,)
         Number of entries in earlier cells.
     crowded : ndarray of bool of shape (CELLS,)
@@ -43,10 +47,11 @@ class Guide:
         """Guide to a sorted array of finite numbers, with the cells where they leave few entries crowded."""
         k = len(entries)
         best, least = _cells(entries, 0.0, 0.0), k + 1
-        for trim in _TRIMS:
-            low, high = float(entries[int(trim * k)]) if k else 0.0, float(entries[k - 1 - int(trim * k)]) if k else 0.0
+        for trim in _TRIMS if k > 1 else ():
+            cut = int(trim * k)
+            low = float(entries[cut])
             with np.errstate(over="ignore", divide="ignore"):
-                scale = float(np.float64(CELLS) / (np.float64(high) - np.float64(low)))
+                scale = float(CELLS / np.subtract(entries[k - 1 - cut], low))
             if not 0.0 < scale < np.inf:
                 continue
             guide = _cells(entries, low, scale)
@@ -58,17 +63,16 @@ class Guide:
     def count(self, x: np.ndarray) -> np.ndarray:
         """Number of entries that are at most each value, as ``searchsorted`` counts them; NaN counts all."""
         k = len(self.entries)
-        if k == 0:
-            return np.zeros(len(x), dtype=np.intp)
+        if self.scale == 0.0:  # no cells
+            return np.searchsorted(self.entries, x, "right").astype(np.intp)
         gone = np.isnan(x)
         some = bool(gone.any())
         cell = _cell(np.where(gone, 0.0, x) if some else x, self.low, self.scale)
         count = self.before.take(cell)
-        count += x >= np.append(self.entries, np.inf).take(count)
+        count += x >= np.append(self.entries, np.nan).take(count)  # no value is beyond the last
         crowded = np.flatnonzero(self.crowded.take(cell))
         if len(crowded):
             count[crowded] = np.searchsorted(self.entries, x[crowded], "right")
-        np.minimum(count, k, out=count)  # infinity is at most the infinity appended
         if some:
             count[gone] = k
         return count

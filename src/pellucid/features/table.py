@@ -6,6 +6,7 @@ see is ``UNKNOWN``. What each column is gets decided once, in training.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -74,6 +75,31 @@ def learn_columns(X: Any, weight: np.ndarray, names: Sequence[str] | None) -> tu
         levels = None if values.dtype.kind == "f" else _levels(values, weight)
         columns.append(Column(name, levels, dates))
     return tuple(columns)
+
+
+def read_plain(X: Any, columns: Sequence[Column], names: Sequence[str] | None) -> np.ndarray | None:
+    """Return a table of nothing but numbers as :func:`read_table` does, without its detours, else ``None``.
+
+    Such a table is an array, or a data frame of pandas with the names given, of finite numbers or NaN where
+    training had numbers. It may be a view of the table, of any order in memory.
+    """
+    if any(column.levels is not None or column.dates for column in columns):
+        return None
+    pandas = sys.modules.get("pandas")
+    if type(X) is np.ndarray:
+        values = X
+    elif pandas is not None and type(X) is pandas.DataFrame:
+        if names is None or X.columns.tolist() != list(names):
+            return None
+        values = X.to_numpy()
+    else:
+        return None
+    if values.ndim != 2 or values.shape[1] != len(columns) or not len(values):
+        return None
+    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+        return None
+    values = np.asarray(values, dtype=np.float64)
+    return None if np.isinf(values).any() else values
 
 
 def read_table(X: Any, columns: Sequence[Column]) -> np.ndarray:

@@ -167,7 +167,8 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
             Predictions.
         """
         eta = self._predictor(X)
-        eta = eta + check_offset(offset, exposure, len(eta), log_link=self.loss_.name in _LOG_LINK)
+        if offset is not None or exposure is not None:
+            eta = eta + check_offset(offset, exposure, len(eta), log_link=self.loss_.name in _LOG_LINK)
         return self.loss_.mean(eta)
 
     def predict_interval(self, X: Any, *, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -10,6 +11,7 @@ from typing import Any, Self
 import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -19,7 +21,7 @@ from pellucid.effects.purify_grids import purify_jointly
 from pellucid.effects.receipt import Receipt
 from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Term
-from pellucid.features.table import learn_columns, read_table
+from pellucid.features.table import learn_columns, read_plain, read_table
 from pellucid.linalg import calm_threads
 from pellucid.models.additive_edit import Wishes, edited
 from pellucid.models.additive_engine import build_axes, fit_additive
@@ -74,8 +76,19 @@ class AdditiveKernelBase(BaseEstimator):
         return read_table(X, self.columns_)
 
     def _new_rows(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return read_table(self._enter(X, reset=False), self.columns_)
+        if "tables_" not in vars(self):  # a short cut, as this takes longer than to predict a row
+            check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        rows = read_plain(X, self.columns_, None if names is None else names.tolist())
+        if rows is None:
+            return read_table(self._enter(X, reset=False), self.columns_)
+        if names is not None and type(X) is np.ndarray:
+            warnings.warn(
+                f"X does not have valid feature names, but {type(self).__name__} was fitted with feature "
+                f"names",
+                stacklevel=3,
+            )
+        return rows
 
     def _pairs(self) -> tuple[list[Term] | None, int | None]:
         """Pairs that may enter (None: all), and how many may stay (None: as many as the data support)."""
@@ -141,6 +154,13 @@ class AdditiveKernelBase(BaseEstimator):
                 into_cone(p, state, monotone_rows(state.basis, directions))
                 for p, state in zip(problems, free, strict=True)
             ]
+        if not all(state.converged for state in free):
+            warnings.warn(
+                "The fit was stopped before it reached the minimum of its loss: predictions far from the "
+                "mean are not to be trusted. Look for targets or offsets of extreme size.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         self._recipe = Recipe.of(states, (), directions)
         self.edits_: list[Edit] = []
         if unit != 1.0:
@@ -229,14 +249,12 @@ class AdditiveKernelBase(BaseEstimator):
             Together with ``intercept_`` (and the offset, where there is one) they sum to the linear
             predictor.
         """
-        return self._rows_and(X)[1]
-
-    def _rows_and(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         rows = self._new_rows(X)
-        return rows, self.tables_.contributions(rows)
+        return self.tables_.contributions(rows)
 
     def _predictor(self, X: Any) -> np.ndarray:
-        return self._rows_and(X)[1].sum(axis=1) + self.intercept_
+        rows = self._new_rows(X)
+        return self.tables_.predictor(rows)
 
     def effects(self, *, purify: bool = False, against: str = "joint") -> dict[str, Effect]:
         """The fitted function of each term on a grid: ``effects_``, or purified.

@@ -26,9 +26,13 @@ from pellucid.models.additive_state import Problem, State, basis_of, information
 
 SAMPLE = 12_000  # rows that decide on the structure
 _KNOTS, _PAIR_KNOTS = 256, 96
-_MAIN_COLUMNS, _AXIS_COLUMNS = 32, 64
+_MAIN_COLUMNS, _AXIS_COLUMNS = (32, 64), 64
 _MAX_FEATURES = 300  # main effects that get columns
-_FEW_ROWS, _FOLDS = 1500, 5  # rows up to which pairs have to show their worth on rows left out
+_FEW_ROWS, _FEW_FEATURES, _FOLDS = (
+    1500,
+    40,
+    5,
+)  # rows up to which pairs have to show their worth on rows left out
 _MAX_PAIRS, _LEAST_COLUMNS = 300, 8  # pairs that get columns, and how many at least to begin with
 _PRUNE_FIRST, _PRUNE = 0.0, 0.5
 _ROUNDS, _WORTH = 2, 0.97  # columns are shared out again as long as the error falls by this factor
@@ -80,10 +84,15 @@ def fit_additive(
     features = [
         j for j in range(problem.X.shape[1]) if len(axes.main[j]) and not _names_rows(axes.fine[j], problem)
     ]
+    features = rank_features(_sample(problem), axes, features, _MAX_FEATURES)
     candidates = _candidates(features, pairs, alone)
     if pairs is None and most_pairs is None and len(problem) <= _FEW_ROWS:
         candidates = candidates if _pairs_help(problem, axes, features, candidates) else []
     return _fit_terms(problem, axes, features, candidates, most_pairs, wanted=pairs is not None)
+
+
+def _sample(problem: Problem) -> Problem:
+    return problem if len(problem) <= SAMPLE else problem.part(problem.sample(SAMPLE))
 
 
 def _fit_terms(
@@ -96,20 +105,18 @@ def _fit_terms(
     wanted: bool = False,
 ) -> State:
     """Stages for given features and pairs; pairs that are ``wanted`` need not be significant."""
-    small = problem
-    if len(problem) > SAMPLE:
-        small = problem.part(problem.sample(SAMPLE))
-    features = rank_features(small, axes, features, _MAX_FEATURES)
-    columns = int(np.clip(800 // max(len(features), 1), 8, _MAIN_COLUMNS))
+    small = _sample(problem)
+    most = np.clip(np.sqrt(len(problem)) / 3.0, *_MAIN_COLUMNS)
+    columns = int(np.clip(800 // max(len(features), 1), 8, most))
     mains = main_picks(axes, features, columns)
     if most_pairs == 0 or not candidates:
         return run_stage(
             problem, basis_of(axes, mains, {}), None, n_newton=8, n_iter=15, prune=None, final=True
         )
     state = run_stage(small, basis_of(axes, mains, {}), None, n_newton=3, n_iter=6, prune=None)
-    most = int(np.clip(len(small) // 12, 50, _MAX_PAIRS))
-    if len(candidates) > most:
-        candidates = rank_pairs(small, axes, state.eta, candidates, most)
+    n_pairs = int(np.clip(len(small) // 12, 50, _MAX_PAIRS))
+    if len(candidates) > n_pairs:
+        candidates = rank_pairs(small, axes, state.eta, candidates, n_pairs)
     times = len(problem) / len(small)
     first = pair_picks(
         axes, candidates, max(_budget(small, state, times) * 6 // 10, _LEAST_COLUMNS * len(candidates))
@@ -118,7 +125,7 @@ def _fit_terms(
     tests = tests_of(state, _strongest(state, None))
     strict = problem.scale is None and not wanted
     doubtful = {term for term, test in tests.items() if strict and mixture_tail(*test) > _DOUBT}
-    for _ in range(_ROUNDS if problem.quadratic else 0):
+    for _ in range(_ROUNDS if problem.quadratic else 1):
         error = state.fit.gcv(float(small.weight.sum()))
         chosen = [t for t in _strongest(state, None) if t not in doubtful]
         last = _shared_out(problem, axes, mains, chosen, state, _budget(small, state, times))
@@ -135,11 +142,13 @@ def _fit_terms(
 def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]) -> bool:
     """Whether pairs lower the loss of rows that were left out, by more than its standard error.
 
-    The fit of the rows at hand always says so: choosing among many pairs follows noise.
+    The fit of the rows at hand always says so: choosing among many pairs follows noise. Five folds, or two
+    halves where there are many features.
     """
-    fold = fold_rows(list(problem.X.T), _FOLDS)
+    n_folds = _FOLDS if len(features) <= _FEW_FEATURES else 2
+    fold = fold_rows(list(problem.X.T), n_folds)
     gain = np.zeros(len(problem))
-    for k in range(_FOLDS):
+    for k in range(n_folds):
         rest, left = problem.part(fold != k), problem.part(fold == k)
         if len(left) == 0:
             continue
@@ -187,11 +196,11 @@ def _power(state: State, t: int) -> float:
     return float(state.fit.beta[s] @ state.moments.G[s, s] @ state.fit.beta[s])
 
 
-def _budget(problem: Problem, state: State | None, times: float) -> int:
+def _budget(problem: Problem, state: State, times: float) -> int:
     """Columns of pairs that the data can pay for, from the information in the rows."""
-    n = float(problem.weight.sum())
-    worth = times * (n if state is None else information(problem, state.eta))
-    return int(np.clip(20.0 * np.sqrt(worth), 600, 4000))
+    factor = 20.0 if problem.scale is None else 30.0
+    worth = times * information(problem, state.eta)
+    return int(np.clip(factor * np.sqrt(worth), 600, 4000))
 
 
 def _floor(problem: Problem, state: State) -> float:

@@ -12,6 +12,7 @@ from pellucid.models.additive_state import Problem, State, compact, information
 from pellucid.solvers.variance_components import Components, fit_components
 
 _USUAL_SPREAD = 5.0  # prior mean of a group's standard deviation, in units of the linear predictor
+_CLOSE = 1e-3  # what the last step may still have hoped to gain, per row or as a share of the loss
 _POOL = 1.0  # degrees of freedom by which groups of one kind pull each other together, where scale is fixed
 
 
@@ -202,6 +203,7 @@ def polish(problem: Problem, state: State) -> None:
     eta = predictor(problem, basis, beta, intercept)
     value = problem.value(eta) + 0.5 * float(ridge @ beta**2)
     mean, total = state.moments.column_mean, state.moments.total
+    decrease = 0.0
     for _ in range(n_steps):
         slope = problem.weight * problem.loss.gradient(problem.y, eta)
         g = np.zeros(basis.size)
@@ -225,5 +227,6 @@ def polish(problem: Problem, state: State) -> None:
         else:
             break
         beta, intercept, eta, value = beta + t * step, intercept + t * step0, eta + t * direction, new
+    state.converged = decrease > -_CLOSE * max(abs(value), float(problem.weight.sum()))
     state.fit = Components(beta, fit.ridge, fit.edf, fit.scale, fit.rss, fit.columns, fit.root)
     state.intercept, state.eta = intercept, eta

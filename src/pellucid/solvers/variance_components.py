@@ -205,7 +205,9 @@ def _solve(
         if failed and single:
             return _solve(moments, group, ridge, scale, n)
         if failed:  # moments that are not finite, or rounded by more than the noise
-            raise FloatingPointError("The normal equations are not finite: check the scale of the targets.")
+            raise FloatingPointError(
+                "The normal equations are not finite: check the size of targets and offsets."
+            )
         root, _ = trtri(L, lower=1, overwrite_c=1)
         spared = np.einsum("ij,ij->j", root, root).astype(float)  # diagonal of A⁻¹
         edf = np.bincount(member, 1.0 - spared, len(ridge)).astype(float)
