@@ -58,6 +58,17 @@ def test_several_outputs_are_tables_side_by_side():
     np.testing.assert_array_equal(both.predictor(X)[:, 0], alone[:, 0] + 1)
 
 
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_contributions_and_predictor_at_once(outputs):
+    t = tables()
+    if outputs > 1:
+        stacked = tuple(np.stack([table, 3 * table], axis=-1) for table in t.tables)
+        t = TermTables(COLUMNS, AXES, AXES, t.terms, stacked, np.array([1.0, 2.0]))
+    values, predictor = t.contributions_and_predictor(X)
+    np.testing.assert_array_equal(values, t.contributions(X))
+    np.testing.assert_array_equal(predictor, t.predictor(X))
+
+
 def test_blocks_of_rows(monkeypatch):
     from pellucid.effects import tables as module
 

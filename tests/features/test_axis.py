@@ -134,3 +134,52 @@ def test_single_precision_is_close():
     single = basis.at(place, np.float32)
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, basis.at(place), atol=1e-5)
+
+
+def test_the_first_columns_are_the_first_of_all():
+    x = COLUMNS["smooth"]
+    axis = Axis.numeric(x, np.ones(400), 60)
+    basis = axis.basis(1.0, 20)
+    place = axis.locate(x)
+    for dtype in (np.float64, np.float32):
+        every = basis.at(place, dtype)
+        np.testing.assert_array_equal(basis.at(place, dtype, 7), every[:, :7])
+        assert basis.at(place, dtype, 0).shape == (400, 0)
+
+
+def test_thinned():
+    rng = np.random.default_rng(7)
+    x = np.where(rng.random(2000) < 0.1, np.nan, rng.gamma(0.5, size=2000))
+    axis = Axis.numeric(x, np.ones(2000), 256)
+    thin = axis.thinned(32)
+    assert 30 <= len(thin.knots) <= 34
+    assert set(thin.knots) <= set(axis.knots)
+    assert thin.missing
+    np.testing.assert_array_equal(thin.knots[[0, -1]], axis.knots[[0, -1]])
+    np.testing.assert_allclose(thin.mass.sum(), 1, atol=1e-12)
+    np.testing.assert_allclose(thin.mass[-1], axis.mass[-1], atol=1e-12)
+    np.testing.assert_allclose(
+        thin.mass[:-1] @ thin.knots, axis.mass[:-1] @ axis.knots, rtol=1e-9
+    )  # the mean
+    few, many = (a.basis(1.0, 6).at(a.locate(x)) for a in (thin, axis))
+    for k in range(3):  # signs are free
+        assert abs(np.corrcoef(few[:, k], many[:, k])[0, 1]) > 0.99
+    assert axis.thinned(256 + 2) is axis
+    levels = Axis.of_levels(np.arange(50.0), np.ones(50), 50)
+    assert levels.thinned(10) is levels
+
+
+@pytest.mark.parametrize(
+    ("x", "weight", "flat"),
+    [
+        ([3.0, 3.0], [1, 1], True),
+        ([np.nan], [1], True),
+        ([3.0, np.nan], [1, 1], False),
+        ([3.0, 4.0], [1, 0], True),
+        ([3.0, 4.0], [1, 1], False),
+    ],
+)
+def test_flat_axes_have_no_columns(x, weight, flat):
+    axis = Axis.numeric(np.array(x), np.array(weight, float), 10)
+    assert axis.flat is flat
+    assert (len(axis.basis(1.0, 5)) == 0) is flat

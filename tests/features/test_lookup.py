@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pellucid.features import lookup as module
 from pellucid.features.axis import Axis
+from pellucid.features.guide import MARK
 from pellucid.features.lookup import n_threads
 from pellucid.features.lookup_layout import lay_out
 
@@ -78,10 +79,23 @@ def expected(fine, coarse, terms, tables, X):
     return out
 
 
-@pytest.mark.parametrize("switch", ["0", pytest.param("1", marks=needs_numba)])
-def test_values_are_those_of_axes_and_tables(monkeypatch, switch):
+ways = pytest.mark.parametrize(
+    ("switch", "many"),
+    [("0", 10**6), ("0", 1), pytest.param("1", 1, marks=needs_numba)],
+    ids=["all terms at once", "term by term", "compiled"],
+)
+
+
+@pytest.fixture
+def way(monkeypatch, switch, many):
     monkeypatch.setenv("PELLUCID_NUMBA", switch)
     monkeypatch.setattr(module, "_WORTH_LOADING", 0)
+    monkeypatch.setattr(module, "_MANY", many)
+
+
+@ways
+@pytest.mark.usefixtures("way")
+def test_values_are_those_of_axes_and_tables():
     parts, X = model(), new_rows(300)
     laid = lay_out(*parts)
     right = expected(*parts, X)
@@ -89,32 +103,48 @@ def test_values_are_those_of_axes_and_tables(monkeypatch, switch):
     np.testing.assert_allclose(laid.total(X), right.sum(axis=1), rtol=1e-12, atol=1e-12)
 
 
+def everything(laid, X):
+    return [laid.values(X), laid.total(X), *laid.both(X), laid.values(np.asfortranarray(X))]
+
+
 @needs_numba
 @settings(deadline=None, max_examples=30)  # the first one loads what is compiled
 @given(st.integers(0, 10), st.integers(1, 400))
 def test_compiled_and_numpy_agree_bit_for_bit(seed, n):
-    laid, X = lay_out(*model(seed)), new_rows(n, seed)
+    order = np.random.default_rng(seed).permutation(len(TERMS))  # terms of two columns among those of one
+    laid, X = lay_out(*model(seed, tuple(TERMS[t] for t in order))), new_rows(n, seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_WORTH_LOADING", 0)
-        compiled = laid.values(X), laid.total(X), laid.values(np.asfortranarray(X))
+        compiled = everything(laid, X)
         patch.setenv("PELLUCID_NUMBA", "0")
-        plain = laid.values(X), laid.total(X), laid.values(np.asfortranarray(X))
-    for got, right in zip(compiled, plain, strict=True):
-        np.testing.assert_array_equal(got, right)
+        for many in (1, 10**6):
+            patch.setattr(module, "_MANY", many)
+            for got, right in zip(compiled, everything(laid, X), strict=True):
+                np.testing.assert_array_equal(got, right)
 
 
-@pytest.mark.parametrize("switch", ["0", pytest.param("1", marks=needs_numba)])
-def test_blocks_and_threads_change_nothing(monkeypatch, switch):
-    monkeypatch.setenv("PELLUCID_NUMBA", switch)
-    monkeypatch.setattr(module, "_WORTH_LOADING", 0)
+@ways
+@pytest.mark.usefixtures("way")
+def test_values_and_total_in_one_pass():
+    laid, X = lay_out(*model()), new_rows(300)
+    values, total = laid.both(X)
+    np.testing.assert_array_equal(values, laid.values(X))
+    np.testing.assert_array_equal(total, laid.total(X))
+    np.testing.assert_allclose(total, values.sum(axis=1), rtol=0, atol=1e-10)
+
+
+@ways
+@pytest.mark.usefixtures("way")
+def test_blocks_and_threads_change_nothing(monkeypatch):
     laid, X = lay_out(*model()), new_rows(700)
     whole = laid.values(X), laid.total(X)
     one_by_one = [laid.total(row[None])[0] for row in X[:50]]
     np.testing.assert_array_equal(one_by_one, whole[1][:50])
     monkeypatch.setattr(module, "_BLOCK", 37)
     monkeypatch.setattr(module, "n_threads", lambda n: 3)
-    for got, right in zip((laid.values(X), laid.total(X)), whole, strict=True):
+    for got, again, right in zip((laid.values(X), laid.total(X)), laid.both(X), whole, strict=True):
         np.testing.assert_array_equal(got, right)
+        np.testing.assert_array_equal(again, right)
 
 
 def test_nothing_is_compiled_if_switched_off(monkeypatch):
@@ -138,15 +168,33 @@ def test_extraordinary_knots_are_left_to_others(knots):
     assert lay_out([axis], [axis], ((0,),), [np.array([1.0, 2.0, 3.0, 0.0])]) is None
 
 
+@pytest.mark.parametrize("k", [MARK - 2, MARK + 10])
+def test_columns_of_very_many_pieces_are_left_to_others(k):
+    axis = Axis.numeric(np.arange(float(k)), np.ones(k), k)
+    table = np.append(np.arange(float(k)), 0.0)
+    laid = lay_out([axis], [axis], ((0,),), [table])
+    if k > MARK:
+        assert laid is None
+    else:
+        x = np.array([0.5, k - 1.5, k / 2])
+        np.testing.assert_allclose(laid.total(x[:, None]), x)
+
+
 def test_no_rows():
     laid = lay_out(*model())
     assert laid.values(np.empty((0, 6))).shape == (0, len(TERMS))
     assert laid.total(np.empty((0, 6))).shape == (0,)
+    assert [part.shape for part in laid.both(np.empty((0, 6)))] == [(0, len(TERMS)), (0,)]
 
 
 def test_threads_have_limits(monkeypatch):
     monkeypatch.setattr(module.joblib, "cpu_count", lambda: 8)
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
     assert [n_threads(n) for n in (1, 49_999, 50_000, 10**6)] == [1, 1, 2, 8]
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    assert n_threads(10**6) == 4
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "3")
+    assert n_threads(10**6) == 3
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     assert n_threads(10**6) == 2

@@ -1,8 +1,12 @@
-"""Screening of pairs: strong pairs come first, and one surprising row does not make a pair."""
+"""Screening: strong pairs come first, one surprising row makes none; features may count for pairs only."""
 
 import numpy as np
+import pytest
+from scipy.stats import chi2
 
-from pellucid.features.screening import rank_pairs
+from pellucid.features import pair_scan
+from pellucid.features.pair_scan import standing_out
+from pellucid.features.screening import rank_features, rank_pairs
 from pellucid.losses import as_loss
 from pellucid.models.additive_engine import build_axes
 from pellucid.models.additive_state import Problem
@@ -46,3 +50,121 @@ def test_infinite_and_empty_cells_do_not_matter():
     y = np.where(X[:, 0] == X[:, 1], 1.0, -1.0)
     axes = build_axes(X, np.ones(100), [None] * 3)
     assert rank_pairs(problem_of(X, y, "squared"), axes, np.zeros(100), pairs_of(3), 3)[0] == (0, 1)
+
+
+# ---------------------------------------------------------------------- many features
+
+RNG = np.random.default_rng(11)
+WIDE = RNG.normal(size=(1200, 60))
+NOISE = RNG.normal(size=1200)
+AXES = build_axes(WIDE, np.ones(1200), [None] * 60)
+EVERY = list(range(60))
+
+
+def weakest(most):
+    """Two features that do nothing alone, as far as ranks of main effects can tell, and their product."""
+    by_noise = rank_features(problem_of(WIDE, NOISE, "squared"), AXES, EVERY, most, pairs=False)
+    p, q = [j for j in EVERY if j not in by_noise][:2]
+    return p, q, by_noise
+
+
+def test_ranking_makes_no_basis():
+    axes = build_axes(WIDE, np.ones(1200), [None] * 60)
+    rank_features(problem_of(WIDE, NOISE, "squared"), axes, EVERY, 8)
+    assert not axes.main._known
+    assert not axes.pair._known
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_features_of_a_pure_pair_are_kept(loss):
+    p, q, _ = weakest(12)
+    eta = 2.0 * WIDE[:, p] * WIDE[:, q] + 2.0 * WIDE[:, 0]
+    y = eta + NOISE if loss == "squared" else eta + 2 * NOISE > 0
+    problem = problem_of(WIDE, y, loss)
+    chosen = rank_features(problem, AXES, EVERY, 12)
+    assert {0, p, q} <= set(chosen)
+    assert chosen == sorted(chosen)
+    assert len(chosen) == 12
+    order = np.random.default_rng(0).permutation(1200)
+    assert rank_features(problem_of(WIDE[order], y[order], loss), AXES, EVERY, 12) == chosen
+
+
+def test_noise_brings_no_pairs():
+    problem = problem_of(WIDE, NOISE, "squared")
+    alone = rank_features(problem, AXES, EVERY, 12, pairs=False)
+    assert rank_features(problem, AXES, EVERY, 12) == alone
+
+
+def test_false_alarms_are_rare_whatever_the_noise():
+    """One table of twenty at most; of twenty-five more than five would be a surprise."""
+    columns = {j: AXES.sketch(j, WIDE[:, j], 2) for j in EVERY}
+    rng = np.random.default_rng(0)
+    kinds = {
+        "normal": lambda: rng.normal(size=1200),
+        "heavy tails": lambda: rng.standard_t(1.5, size=1200),
+        "unequal": lambda: np.exp(WIDE[:, 5]) * rng.normal(size=1200),
+        "rare": lambda: (rng.random(1200) < 0.03) - 0.03,
+    }
+    for kind, noise in kinds.items():
+        alarms = sum(
+            bool(standing_out(columns.__getitem__, EVERY, noise(), np.ones(1200))) for _ in range(25)
+        )
+        assert alarms <= 5, kind
+
+
+def test_main_effects_bring_no_pairs():
+    """What a curved main effect does is no pair of features that go with it."""
+    X = WIDE.copy()
+    X[:, 1:4] = X[:, :1] + 0.3 * X[:, 1:4]
+    problem = problem_of(X, X[:, 0] ** 2 + 0.5 * NOISE, "squared")
+    axes = build_axes(X, np.ones(1200), [None] * 60)
+    alone = rank_features(problem, axes, EVERY, 12, pairs=False)
+    assert set(range(4)) <= set(alone)
+    assert rank_features(problem, axes, EVERY, 12) == alone
+
+
+def test_features_that_are_to_be_kept():
+    p, q, by_noise = weakest(12)
+    problem = problem_of(WIDE, NOISE, "squared")
+    chosen = rank_features(problem, AXES, EVERY, 12, keep=[q, p])
+    assert {p, q} <= set(chosen)
+    assert len(chosen) == 12
+    assert len(set(by_noise) - set(chosen)) == 2
+    assert rank_features(problem, AXES, EVERY, 5, keep=EVERY[:20])[:20] == EVERY[:20]
+
+
+def test_a_row_of_weight_two_is_two_rows():
+    p, q, _ = weakest(12)
+    weight = np.where(np.arange(1200) < 300, 2.0, 1.0)
+    y = 0.4 * WIDE[:, p] * WIDE[:, q] + NOISE
+    rows = np.repeat(np.arange(1200), weight.astype(int))
+    scores = [
+        standing_out(lambda j, r=r: WIDE[r][:, [j]], EVERY, (w * y[r]), w)
+        for r, w in ((np.arange(1200), weight), (rows, np.ones(1500)))
+    ]
+    assert scores[0] == scores[1]
+    assert scores[0][0] == (p, q)
+
+
+def test_scan_against_its_definition(monkeypatch):
+    """One pair after another in double precision; a low limit, so that many pairs pass, in small blocks."""
+    monkeypatch.setattr(pair_scan, "_FALSE_ALARM", 60.0)
+    monkeypatch.setattr(pair_scan, "_BLOCK", 7)
+    columns = {j: np.column_stack([WIDE[:, j], WIDE[:, j] ** 2 - 1]) for j in range(20)}
+    columns[4] = columns[4][:, :1]  # two values have one column
+    columns[9] = np.zeros((1200, 0))
+    expected = {}
+    for i, j in pairs_of(20):
+        V = (columns[i][:, :, None] * columns[j][:, None, :]).reshape(1200, -1)
+        expected[i, j] = np.sum((NOISE @ V) ** 2 / (NOISE**2 @ V**2))
+    limit = chi2.isf(60.0 / 190, 4)
+    found = standing_out(columns.__getitem__, range(20), 1e-9 * NOISE, np.ones(1200))
+    assert set(found) == {t for t in expected if expected[t] > limit}
+    assert np.all(np.diff([expected[t] for t in found]) < 0.02)  # ties are broken by position
+    assert len(found) > 20
+    assert standing_out(columns.__getitem__, range(20), np.zeros(1200), np.ones(1200)) == []
+
+
+def test_rows_and_features_of_a_scan_are_limited():
+    assert pair_scan.most_rows(2000) == 5000
+    assert pair_scan.most_rows(pair_scan.most_features()) >= 500

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from pellucid.features.axis import Axis
 from pellucid.features.screening import rank_features, rank_pairs
 from pellucid.features.term_basis import TermBasis, main_picks, pair_picks
 from pellucid.models.additive_engine import build_axes
@@ -41,6 +42,35 @@ def test_design_is_the_product_of_axis_columns():
         for basis, axis, j, columns in zip(bases, axes, term, pick, strict=True):
             expected *= basis.at(axis.locate(NEW[:, j]))[:, columns]
         np.testing.assert_allclose(Z[:, s], expected, atol=1e-14, err_msg=str(t))
+
+
+def test_features_alone_and_in_pairs_need_not_have_the_same_columns():
+    """Levels share one axis: 2 of them alone, more in a pair; a pair comes before a main effect."""
+    picks = ((np.array([3, 1]), np.array([0, 2])), (np.array([1]),), (np.array([40, 2]),))
+    basis = TermBasis(AXES, ((1, 2), (1,), (0,)), picks)
+    Z = basis.design(NEW)
+    at = [AXES.main[j].at(AXES.fine[j].locate(NEW[:, j])).T for j in range(3)]
+    second = AXES.pair[2].at(AXES.coarse[2].locate(NEW[:, 2])).T
+    np.testing.assert_allclose(Z[:2], at[1][[3, 1]] * second[[0, 2]], atol=1e-14)
+    np.testing.assert_array_equal(Z[2:], np.vstack([at[1][[1]], at[0][[40, 2]]]))
+    assert TermBasis(AXES, (), ()).design(NEW).shape == (0, 3)
+
+
+def test_bases_are_made_when_asked_for(monkeypatch):
+    made = []
+    basis = Axis.basis
+    monkeypatch.setattr(Axis, "basis", lambda self, *args: made.append(self) or basis(self, *args))
+    axes = build_axes(X, np.ones(300), [None, 5, None])
+    assert made == []
+    first = axes.main[0]
+    assert axes.main[0] is first
+    assert axes.pair[1] is axes.main[1]  # levels have one axis
+    assert [next(k for k, axis in enumerate(axes.fine) if axis is one) for one in made] == [0, 1]
+    assert axes.pair[0] is not first
+    np.testing.assert_array_equal(axes.main[2].table, AXES.main[2].table)
+    assert len(axes.main) == len(axes.pair) == 3
+    with pytest.raises(IndexError):
+        axes.main[3]
 
 
 def test_values_that_are_nowhere_have_no_columns():

@@ -68,6 +68,16 @@ def test_contributions_sum_to_the_predictor(model):
     np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, predictor(model, rows), atol=1e-10)
 
 
+def test_contributions_and_predictor_in_one_call(model):
+    parts, eta = model.contributions(X, return_predictor=True)
+    np.testing.assert_array_equal(parts, model.contributions(X))
+    np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, eta, rtol=0, atol=1e-10)
+    if isinstance(model, AdditiveKernelClassifier):
+        np.testing.assert_array_equal(eta, model.decision_function(X))
+    else:
+        np.testing.assert_array_equal(model.loss_.mean(eta), model.predict(X))
+
+
 def test_main_effects_have_mean_zero(model):
     parts = model.contributions(X)
     size = np.abs(parts).max()

@@ -88,7 +88,7 @@ def locate(
     """Write value as a term of its own, point and share of each column.
 
     The first and the last loop have no branches; what is crowded, missing or below the lowest knot is marked
-    by the first one and mended by the second.
+    by the first one and mended by the second. Pieces are counted from the first one of the column.
     """
     n, last, number = len(X), start.shape[1] - 1.0, np.uint32(MARK - 1)
     mark = np.uint32(MARK)
@@ -96,6 +96,9 @@ def locate(
         x_k, start_k = X[:, used[k]], start[k]
         curve_k, piece_k, share_k = curve[k], at_point[k], share[k]
         low_k, scale_k, lowest_k, highest_k = low[k], scale[k], lowest[k], highest[k]
+        f = first[k]
+        edge_k, left_k, value_k, slope_k = edge[f:], left[f:], value[f:], slope[f:]
+        left2_k, inverse_k, point_k = left2[f:], inverse[f:], point[f:]
         marked = np.uint32(0)
         for r in range(n):
             x = x_k[r]
@@ -104,9 +107,9 @@ def locate(
             at = (y - low_k) * scale_k
             at = at if at > 0.0 else 0.0
             at = at if at < last else last
-            found = start_k[np.uint64(np.int32(at))]
+            found = np.uint32(start_k[np.uint64(np.int32(at))])
             piece = found & number
-            piece += np.uint32(1) if y >= edge[np.uint64(piece)] else np.uint32(0)
+            piece += np.uint32(1) if y >= edge_k[np.uint64(piece)] else np.uint32(0)
             odd = (found & mark) | (np.uint32(0) if x >= lowest_k else mark)
             piece_k[r] = piece | odd
             marked |= odd
@@ -117,27 +120,27 @@ def locate(
                     continue
                 x = x_k[r]
                 if x != x:
-                    piece_k[r] = missing[k]
+                    piece_k[r] = missing[k] - f
                 elif levels[k] and x == UNKNOWN:
-                    piece_k[r] = nowhere[k]
+                    piece_k[r] = nowhere[k] - f
                 else:
-                    a, b = first[k], missing[k] - 1  # the piece is the first whose right end is beyond x
+                    a, b = 0, missing[k] - f - 1  # the piece is the first whose right end is beyond x
                     while a < b:
                         c = (a + b) >> 1
-                        if edge[c] <= x:
+                        if edge_k[c] <= x:
                             a = c + 1
                         else:
                             b = c
                     piece_k[r] = a
         for r in range(n):
             y, i = share_k[r], np.uint64(piece_k[r])
-            curve_k[r] = (y - left[i]) * slope[i] + value[i]
-            share_k[r] = (y - left2[i]) * inverse[i]
-            piece_k[r] = point[i]
+            curve_k[r] = (y - left_k[i]) * slope_k[i] + value_k[i]
+            share_k[r] = (y - left2_k[i]) * inverse_k[i]
+            piece_k[r] = point_k[i]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def write_terms(
+def look_up(
     n: int,
     curve: np.ndarray,
     point: np.ndarray,
@@ -146,16 +149,24 @@ def write_terms(
     offset: np.ndarray,
     width: np.ndarray,
     flat: np.ndarray,
-    out: np.ndarray,
+    out: np.ndarray | None,
+    total: np.ndarray | None,
 ) -> None:
-    """Write the value of each term at ``n`` located rows."""
+    """Write the value of each term at ``n`` located rows, and add it to a total in the order of the terms.
+
+    Either may be ``None``: its statements are then left out when the loop is compiled.
+    """
     for t in range(len(terms)):
-        out_t = out[t]
         p, q = terms[t, 0], terms[t, 1]
+        if out is not None:
+            out_t = out[t]
         if q < 0:
             curve_p = curve[p]
             for r in range(n):
-                out_t[r] = curve_p[r]
+                if out is not None:
+                    out_t[r] = curve_p[r]
+                if total is not None:
+                    total[r] += curve_p[r]
             continue
         m = np.uint32(width[t])
         f0 = flat[offset[t] :]
@@ -166,36 +177,8 @@ def write_terms(
             v = share_q[r]
             a, c = f0[i], g0[i]
             low, high = (f1[i] - a) * v + a, (g1[i] - c) * v + c
-            out_t[r] = (high - low) * share_p[r] + low
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def add_terms(
-    n: int,
-    curve: np.ndarray,
-    point: np.ndarray,
-    share: np.ndarray,
-    terms: np.ndarray,
-    offset: np.ndarray,
-    width: np.ndarray,
-    flat: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Add the value of each term at ``n`` located rows to ``out``, in the order of the terms."""
-    for t in range(len(terms)):
-        p, q = terms[t, 0], terms[t, 1]
-        if q < 0:
-            curve_p = curve[p]
-            for r in range(n):
-                out[r] += curve_p[r]
-            continue
-        m = np.uint32(width[t])
-        f0 = flat[offset[t] :]
-        f1, g0, g1 = f0[1:], f0[width[t] :], f0[width[t] + 1 :]
-        point_p, point_q, share_p, share_q = point[p], point[q], share[p], share[q]
-        for r in range(n):
-            i = np.uint64(np.uint32(point_p[r] * m + point_q[r]))
-            v = share_q[r]
-            a, c = f0[i], g0[i]
-            low, high = (f1[i] - a) * v + a, (g1[i] - c) * v + c
-            out[r] += (high - low) * share_p[r] + low
+            z = (high - low) * share_p[r] + low
+            if out is not None:
+                out_t[r] = z
+            if total is not None:
+                total[r] += z

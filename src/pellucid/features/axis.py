@@ -62,8 +62,7 @@ class Axis:
         knots, place = value, np.arange(len(value))
         middle = (np.cumsum(mass) - mass / 2) / max(mass.sum(), np.finfo(float).tiny)
         if len(value) > n_knots:
-            place = np.searchsorted(middle, np.linspace(0.0, 1.0, n_knots)).clip(0, len(value) - 1)
-            place = np.unique(np.concatenate([[0], place, [len(value) - 1]]))
+            place = _quantiles(middle, n_knots)
             knots = value[place]
         coordinate = _warp(value, mass, middle)[place] if len(value) else np.empty(0)
         missing = bool(np.isnan(x[weight > 0]).any())
@@ -84,8 +83,26 @@ class Axis:
         mass = mass[:m] / max(mass[:m].sum(), np.finfo(float).tiny)
         return Axis(self.knots, self.levels, self.missing, mass, self.coordinate)
 
+    def thinned(self, n_knots: int) -> Axis:
+        """The axis on about ``n_knots`` of its knots, for a first look; levels stay as they are.
+
+        Mass at a knot that goes moves to its two neighbours that stay.
+        """
+        k = len(self.knots)
+        if self.levels or k <= n_knots:
+            return self
+        mass = self.mass[:k]
+        place = _quantiles((np.cumsum(mass) - mass / 2) / max(mass.sum(), np.finfo(float).tiny), n_knots)
+        thin = Axis(self.knots[place], False, self.missing, np.empty(0), self.coordinate[place])
+        return thin._weigh(np.append(self.knots, [np.nan] * self.missing), self.mass)
+
     def __len__(self) -> int:
         return len(self.knots) + self.missing
+
+    @property
+    def flat(self) -> bool:
+        """Whether there is nothing to tell apart, and so no function but constants."""
+        return len(self) < 2 or not self.mass.any()
 
     def locate(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Point to the left of each value, and how far it is on the way to the next point, from 0 to 1.
@@ -144,6 +161,8 @@ class Axis:
         = QDQᵀ the columns are Φ = π^{-1/2} Q D^{1/2}, so that ΦΦᵀ = k̃, πᵀΦ = 0 and Φᵀ diag(π) Φ = D.
         """
         k, m = len(self.knots), len(self)
+        if self.flat:
+            return Basis(np.empty(0), np.zeros((m + 1, 0)))
         K = np.eye(m)
         if not self.levels:
             u = self.coordinate
@@ -151,10 +170,7 @@ class Axis:
         mass = self.mass
         K[np.diag_indices(k)] += np.where(self._atoms(), _ATOM_VARIANCE, 0.0)
         row = K @ mass
-        total = float(mass @ row)
-        if m < 2 or total <= 0:
-            return Basis(np.empty(0), np.zeros((m + 1, 0)))
-        K -= np.outer(row, row) / total
+        K -= np.outer(row, row) / float(mass @ row)
         root = np.sqrt(np.maximum(mass, 1e-12))
         value, vector = eigh(root[:, None] * K * root, driver="evd", check_finite=False)
         value, vector = value[::-1], vector[:, ::-1]
@@ -185,16 +201,24 @@ class Basis:
     def __len__(self) -> int:
         return len(self.value)
 
-    def at(self, place: tuple[np.ndarray, np.ndarray], dtype: type = np.float64) -> np.ndarray:
-        """The columns at located values, linear between points; of shape (n, r)."""
+    def at(
+        self, place: tuple[np.ndarray, np.ndarray], dtype: type = np.float64, n_columns: int | None = None
+    ) -> np.ndarray:
+        """The columns at located values, linear between points, or the first few; of shape (n, r)."""
         i, w = place
-        table: np.ndarray = self.table.astype(dtype, copy=False)
+        table: np.ndarray = self.table[:, :n_columns].astype(dtype, copy=False)
         out = table[i]
         between = np.flatnonzero(w)
         step = table[np.minimum(i[between] + 1, len(table) - 1)] - out[between]
         step *= w[between, None].astype(dtype)
         out[between] += step
         return out
+
+
+def _quantiles(middle: np.ndarray, n: int) -> np.ndarray:
+    """Positions of about ``n`` values at even ranks, the outermost two included."""
+    place = np.searchsorted(middle, np.linspace(0.0, 1.0, n)).clip(0, len(middle) - 1)
+    return np.unique(np.concatenate([[0], place, [len(middle) - 1]]))
 
 
 def _warp(value: np.ndarray, mass: np.ndarray, middle: np.ndarray) -> np.ndarray:

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-CELLS = 2048
-MARK = 1 << 31
+CELLS = (
+    8192  # so many that few values lie in crowded cells, and numbers of two bytes for them stay in the cache
+)
+MARK = 1 << 15
 """Bit that tells, where guides are laid out for speed, that a cell is crowded."""
 
 _TRIMS = (0.0, 0.01, 0.02, 0.04)  # share of the entries on either side that may go into the outermost cells

@@ -9,7 +9,6 @@ bit, whatever the blocks of rows and the number of threads.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +20,12 @@ from pellucid.features import fast
 from pellucid.features.guide import CELLS, MARK
 from pellucid.features.table import UNKNOWN
 
-_BLOCK = 8192  # rows whose places stay in the cache
+_BLOCK = 12_288  # rows whose places stay in the cache
+_MANY = 1024  # rows from which on NumPy takes one term at a time
 _WORTH_LOADING = 1 << 21  # table entries: below, NumPy is done before compiled loops are loaded
 _ROWS_PER_THREAD = 25_000
+
+_Places = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Lookup:
     scale: np.ndarray
     lowest: np.ndarray
     highest: np.ndarray
-    start: np.ndarray  # (columns, CELLS) first piece in a cell, with a mark if it is crowded
+    start: np.ndarray  # (columns, CELLS) first piece in a cell, from the column's first, marked if crowded
     first: np.ndarray  # first piece of a column
     missing: np.ndarray  # its pieces for missing values and for what is nowhere, after all others
     nowhere: np.ndarray
@@ -61,28 +63,36 @@ class Lookup:
     def values(self, X: np.ndarray) -> np.ndarray:
         """Value of every term at rows, of shape (n, n_terms)."""
         out = np.empty((len(self.terms), len(X)))
-        self._run(X, out, np.empty(0))
+        self._run(X, out, None)
         return out.T
 
     def total(self, X: np.ndarray) -> np.ndarray:
         """Sum of all terms at rows, added up in their order, of shape (n,)."""
         out = np.zeros(len(X))
-        self._run(X, np.empty((0, 0)), out)
+        self._run(X, None, out)
         return out
 
-    def _run(self, X: np.ndarray, values: np.ndarray, total: np.ndarray) -> None:
+    def both(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values and total in one pass, which takes little longer than one of them."""
+        values, total = np.empty((len(self.terms), len(X))), np.zeros(len(X))
+        self._run(X, values, total)
+        return values.T, total
+
+    def _run(self, X: np.ndarray, values: np.ndarray | None, total: np.ndarray | None) -> None:
         n = len(X)
         loops = fast.compiled_for(n * len(self.terms), _WORTH_LOADING)
-        if loops is None:
-            block = max(256, min(_BLOCK, (1 << 17) // max(len(self.terms), 1)))
-            _in_blocks(lambda rows: self._by_numpy(X, rows, values, total), 0, n, block)
-            return
 
         def some(start: int, stop: int) -> None:
-            places = self._room(min(_BLOCK, stop - start))
-            _in_blocks(
-                lambda rows: self._by_loops(loops, X, rows, places, values, total), start, stop, _BLOCK
-            )
+            shape = (len(self.used), min(_BLOCK, stop - start))
+            point = np.empty(shape, dtype=np.intp if loops is None else np.uint32)
+            places = np.empty(shape), point, np.empty(shape)
+            for at in range(start, stop, _BLOCK):
+                rows = slice(at, min(at + _BLOCK, stop))
+                part, sums = (None if v is None else v[..., rows] for v in (values, total))
+                if loops is None:
+                    self._by_numpy(X[rows], places, part, sums)
+                else:
+                    self._by_loops(loops, X[rows], places, part, sums)
 
         k = n_threads(n)
         if k == 1:
@@ -92,76 +102,78 @@ class Lookup:
         with ThreadPoolExecutor(k) as pool:
             list(pool.map(some, cuts[:-1], cuts[1:]))
 
-    def _room(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        shape = (len(self.used), n)
-        return np.empty(shape), np.empty(shape, dtype=np.uint32), np.empty(shape)
-
     def _by_loops(
-        self, loops: Any, X: np.ndarray, rows: slice, places: Any, values: np.ndarray, total: np.ndarray
+        self, loops: Any, X: np.ndarray, places: _Places, values: np.ndarray | None, total: np.ndarray | None
     ) -> None:
-        curve, point, share = places
         # fmt: off
         loops.locate(
-            X[rows], self.used, self.levels, self.low, self.scale, self.lowest, self.highest, self.start,
+            X, self.used, self.levels, self.low, self.scale, self.lowest, self.highest, self.start,
             self.first, self.missing, self.nowhere, self.edge, self.left, self.value,
-            self.slope, self.left2, self.inverse, self.point, curve, point, share,
+            self.slope, self.left2, self.inverse, self.point, *places,
         )
         # fmt: on
-        what = (rows.stop - rows.start, curve, point, share, self.terms, self.offset, self.width, self.flat)
-        if len(values):
-            loops.write_terms(*what, values[:, rows])
-        elif len(total):
-            loops.add_terms(*what, total[rows])
+        loops.look_up(len(X), *places, self.terms, self.offset, self.width, self.flat, values, total)
 
-    def _by_numpy(self, X: np.ndarray, rows: slice, values: np.ndarray, total: np.ndarray) -> None:
-        curve, point, share = self._locate(X[rows])
-        pair = self.terms[:, 1] >= 0
-        p, q = self.terms[pair].T
-        some = np.empty((len(self.terms), rows.stop - rows.start))
-        some[~pair] = curve[self.terms[~pair, 0]]
-        if len(p):
-            width = self.width[pair][:, None]
-            at = point[p] * width
-            at += point[q]
-            at += self.offset[pair][:, None]
-            u, v = share[p], share[q]
-            low = _between(self.flat.take(at), self.flat.take(at + 1), v)
-            at += width
-            high = _between(self.flat.take(at), self.flat.take(at + 1), v)
-            some[pair] = _between(low, high, u)
-        if len(values):
-            values[:, rows] = some
-        elif len(total):
-            for row in some:  # not sum: it adds in an order that depends on the number of rows
-                total[rows] += row
+    def _by_numpy(
+        self, X: np.ndarray, places: _Places, values: np.ndarray | None, total: np.ndarray | None
+    ) -> None:
+        """Many rows column by column and term by term, so that all stays in the cache; few rows at once."""
+        if len(X) < _MANY:
+            found = self._locate(X, np.arange(len(self.used)))
+            parts = np.empty((len(self.terms), len(X)))
+            pair = self.terms[:, 1] >= 0
+            parts[~pair] = found[0][self.terms[~pair, 0]]
+            parts[pair] = self._across(np.flatnonzero(pair), *found[1:])
+            if values is not None:
+                values[:] = parts
+            if total is not None:
+                total += parts.cumsum(axis=0)[-1]  # not sum: its order depends on the number of rows
+            return
+        curve, point, share = (place[:, : len(X)] for place in places)
+        for k in range(len(self.used)):
+            curve[k], point[k], share[k] = self._locate(X, k)
+        for t, (p, q) in enumerate(self.terms.tolist()):
+            part = curve[p] if q < 0 else self._across(t, point, share)
+            if values is not None:
+                values[t] = part
+            if total is not None:
+                total += part
 
-    def _locate(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value as a term of its own, point and share of each column, of shape (columns, n)."""
-        x = np.ascontiguousarray(X.T[self.used])
+    def _across(self, t: Any, point: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """Value of a term of two columns, or of an array of them."""
+        p, q, width = self.terms[t, 0], self.terms[t, 1], self.width[t][..., None]
+        at = point[p] * width
+        at += point[q]
+        at += self.offset[t][..., None]
+        flat, next_ = self.flat, self.flat[1:]
+        low = _between(flat.take(at), next_.take(at), share[q])
+        at += width
+        high = _between(flat.take(at), next_.take(at), share[q])
+        return _between(low, high, share[p])
+
+    def _locate(self, X: np.ndarray, k: Any) -> _Places:
+        """Value as a term of its own, point and share of a column, or of an array of them."""
+        x = X.T[self.used[k]].astype(np.float64, order="C")  # a copy
         gone = np.isnan(x)
-        lowest, highest = self.lowest[:, None], self.highest[:, None]
-        unknown = (x == UNKNOWN) & self.levels[:, None] if self.levels.any() else None
-        np.fmax(x, lowest, out=x)  # NaN becomes the lowest
-        np.minimum(x, highest, out=x)
-        at = x - self.low[:, None]
-        at *= self.scale[:, None]
+        unknown = (x == UNKNOWN) & self.levels[k][..., None] if self.levels[k].any() else None
+        np.fmax(x, self.lowest[k][..., None], out=x)  # NaN becomes the lowest
+        np.minimum(x, self.highest[k][..., None], out=x)
+        at = x - self.low[k][..., None]
+        at *= self.scale[k][..., None]
         np.maximum(at, 0.0, out=at)
         np.minimum(at, CELLS - 1.0, out=at)
-        cell = at.astype(np.intp)
-        cell += CELLS * np.arange(len(cell))[:, None]
-        piece = self.start.take(cell).astype(np.intp)
+        at += (CELLS * np.asarray(k))[..., None]
+        piece = self.start.take(at.astype(np.intp)).astype(np.intp)
         crowded = piece >= MARK
         piece &= MARK - 1
+        piece += self.first[k][..., None]
         piece += x >= self.edge.take(piece)
-        for j in np.flatnonzero(crowded.any(axis=1)):
-            first, rows = self.first[j], crowded[j]
-            piece[j, rows] = first + np.searchsorted(
-                self.edge[first : self.missing[j] - 1], x[j, rows], "right"
-            )
+        if crowded.any():
+            self._search(np.atleast_1d(k), np.atleast_2d(x), np.atleast_2d(crowded), np.atleast_2d(piece))
         if unknown is not None:
-            piece = np.where(unknown, self.nowhere[:, None], piece)
+            piece = np.where(unknown, self.nowhere[k][..., None], piece)
         if gone.any():
-            piece = np.where(gone, self.missing[:, None], piece)
+            piece = np.where(gone, self.missing[k][..., None], piece)
         curve = x - self.left.take(piece)
         curve *= self.slope.take(piece)
         curve += self.value.take(piece)
@@ -169,21 +181,24 @@ class Lookup:
         x *= self.inverse.take(piece)
         return curve, self.point.take(piece).astype(np.intp), x
 
+    def _search(self, k: np.ndarray, x: np.ndarray, crowded: np.ndarray, piece: np.ndarray) -> None:
+        for j, x_j, crowded_j, piece_j in zip(k, x, crowded, piece, strict=True):
+            rows = np.flatnonzero(crowded_j)
+            first = self.first[j]
+            entries = self.edge[first : self.missing[j] - 1]
+            piece_j[rows] = first + np.searchsorted(entries, x_j[rows], "right")
+
 
 def n_threads(n: int) -> int:
     """Threads for so many rows: one for few, at most as many as the process may use."""
     if n < 2 * _ROWS_PER_THREAD:
         return 1
-    limit = os.environ.get("OMP_NUM_THREADS", "")
     most = joblib.cpu_count()
-    if limit.isdigit() and int(limit) > 0:
-        most = min(most, int(limit))
+    for name in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):  # limits that hold for other loops as well
+        limit = os.environ.get(name, "")
+        if limit.isdigit() and int(limit) > 0:
+            most = min(most, int(limit))
     return max(1, min(most, n // _ROWS_PER_THREAD))
-
-
-def _in_blocks(work: Callable[[slice], None], start: int, stop: int, block: int) -> None:
-    for at in range(start, stop, block):
-        work(slice(at, min(at + block, stop)))
 
 
 def _between(a: np.ndarray, b: np.ndarray, w: np.ndarray) -> np.ndarray:

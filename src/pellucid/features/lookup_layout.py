@@ -24,7 +24,8 @@ def lay_out(
     """Lay out tables: of one column on the points of its fine axis, of two on those of their coarse ones.
 
     Tables are of shape (m + 1,) or (m₁ + 1, m₂ + 1) for axes of m points, the last entries for values that
-    are nowhere. ``None`` where knots are so far apart, or so close, that this arithmetic would overflow.
+    are nowhere. ``None`` where knots are so far apart, or so close, that this arithmetic would overflow, and
+    where there are more pieces than fit into the numbers used here.
     """
     used = sorted({j for term in terms for j in term})
     if not used or any(np.ndim(table) != len(term) for term, table in zip(terms, tables, strict=True)):
@@ -47,7 +48,7 @@ def lay_out(
     pairs = [np.asarray(table, dtype=np.float64) for table in tables]
     size = [t.size if t.ndim == 2 else 0 for t in pairs]
     widest = max([t.shape[1] for t in pairs if t.ndim == 2], default=0)
-    if sum(size) >= 1 << 31:
+    if sum(size) >= 1 << 31 or many.max() >= MARK:
         return None
     flat = [t.ravel() for t in pairs if t.ndim == 2]
     parts = {name: np.concatenate([c[name] for c in columns]) for name in _PARTS}
@@ -60,9 +61,7 @@ def lay_out(
         scale=np.array([g.scale for g in guides]),
         lowest=np.array([c["ends"][0] for c in columns], dtype=np.float64),
         highest=np.array([c["ends"][1] for c in columns], dtype=np.float64),
-        start=np.stack([g.before + f + MARK * g.crowded for g, f in zip(guides, first, strict=True)]).astype(
-            np.uint32
-        ),
+        start=np.stack([g.before + MARK * g.crowded for g in guides]).astype(np.uint16),
         first=first,
         missing=first + many,
         nowhere=first + many + 1,

@@ -6,18 +6,22 @@ and W its curvature. A feature or a pair is ranked by the sum of these gains ove
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 import numpy as np
+from scipy.linalg import solve
 
+from pellucid.features.pair_scan import PER_FEATURE, most_features, most_rows, standing_out
 from pellucid.features.term_basis import Axes, Term
+from pellucid.linalg.sample import sample_rows
 
 _PER_FEATURE = 6
+_SHARE = 4  # one of so many places may go to features for the sake of pairs
+_MAINS, _RIDGE = 100, 0.01  # main effects that are taken out before pairs are looked at
 _BINS = 16
 _PRIOR = 3.0  # rows that the prior of a cell is worth
-_BLOCK = 4096
-_EXACT = 300_000  # entries up to which sums are float64
+_ENTRIES = 1 << 18  # rows times pairs that are sorted into cells at once
 
 
 class _Rows(Protocol):
@@ -31,52 +35,95 @@ class _Rows(Protocol):
     def __len__(self) -> int: ...
 
 
-def rank_features(problem: _Rows, axes: Axes, features: Sequence[int], most: int) -> list[int]:
-    """The ``most`` features that a fit of one feature gains most from, in their own order."""
+def rank_features(
+    problem: _Rows,
+    axes: Axes,
+    features: Sequence[int],
+    most: int,
+    *,
+    keep: Collection[int] = (),
+    pairs: bool = True,
+) -> list[int]:
+    """The ``most`` features that a fit gains most from, in their own order.
+
+    Features are ranked by what a fit of one alone gains. With ``pairs``, those of pairs that stand out from
+    all pairs take up to a quarter of the places, whatever they do alone. Features in ``keep`` stay in any
+    case.
+    """
     if len(features) <= most:
         return list(features)
     w, r = _residual(problem, np.array(problem.offset))
     gain = np.empty(len(features))
     for k, j in enumerate(features):
-        Z = axes.main[j].at(axes.fine[j].locate(problem.X[:, j]))[:, :_PER_FEATURE]
+        Z = axes.sketch(j, problem.X[:, j], _PER_FEATURE)
         gain[k] = np.sum((Z.T @ (w * r)) ** 2 / np.maximum((Z * Z).T @ w, 1e-300))
-    best = np.sort(_best(gain, most))
-    return [features[k] for k in best]
+    order = [features[k] for k in _best(gain, len(gain))]
+    sure = [*dict.fromkeys([*(j for j in order if j in set(keep)), *order[: most - most // _SHARE]])]
+    partners = _partners(problem, axes, order, w, r) if pairs else []
+    extra = [j for j in partners if j not in set(sure)][: most // _SHARE]
+    chosen = set([*dict.fromkeys([*sure, *extra, *order])][: max(most, len(sure))])
+    return [j for j in features if j in chosen]
+
+
+def _partners(problem: _Rows, axes: Axes, order: Sequence[int], w: np.ndarray, r: np.ndarray) -> list[int]:
+    """Features of pairs that stand out in what the strongest main effects leave, the clearest first.
+
+    The best features come first in ``order``; of very many features only the first take part, and of very
+    many rows some.
+    """
+    scanned = sorted(order[: most_features()])
+    X = problem.X
+    rows = sample_rows([*X.T, np.unique(r, return_inverse=True)[1]], most_rows(len(scanned)))
+    X, w, r, weight = X[rows], w[rows], r[rows], problem.weight[rows]
+    n_mains = min(_MAINS, len(rows) // (10 * _PER_FEATURE))
+    r = _without_mains([axes.sketch(j, X[:, j], _PER_FEATURE) for j in order[:n_mains]], w, r)
+    found = standing_out(lambda j: axes.sketch(j, X[:, j], PER_FEATURE), scanned, w * r, weight)
+    return [*dict.fromkeys(j for pair in found for j in pair)]
+
+
+def _without_mains(columns: Sequence[np.ndarray], w: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """Residuals of a regression on columns of a few features, with a ridge of a small share of a variance."""
+    total = float(w.sum())
+    r = r - float(w @ r) / total
+    Z = np.hstack(columns) if columns else np.empty((len(r), 0))
+    if Z.shape[1] == 0:
+        return r
+    Z -= w @ Z / total
+    Z /= np.maximum(np.sqrt(w @ (Z * Z) / total), 1e-300)
+    G = (Z * w[:, None]).T @ Z / total
+    G[np.diag_indices(len(G))] += _RIDGE
+    return np.asarray(r - Z @ solve(G, Z.T @ (w * r) / total, assume_a="pos"))
 
 
 def rank_pairs(problem: _Rows, axes: Axes, eta: np.ndarray, pairs: Sequence[Term], most: int) -> list[Term]:
     """The ``most`` pairs from which the fit ``eta`` gains most, the best first.
 
-    Each feature is cut into at most 16 bins of about equal mass. With one-hot rows O of all bins of all
-    features, Oᵀ diag(g) O holds the sums of slopes g in the cells of every pair, and OᵀWO the curvatures: two
-    matrix products, however many pairs there are. The gain of a pair, about Σ (cell slope)² / curvature, is
-    compared with its mean and spread under noise at several resolutions, for bins joined in fours and
-    sixteens along either feature, and the largest excess counts: a pair may be smooth along one feature and
-    rough along the other.
+    Each feature is cut into at most 16 bins of about equal mass. The gain of a pair, about Σ (slopes in a
+    cell)² / (curvatures in it) over the cells of its two features, is compared with its mean and spread under
+    noise at several resolutions, for bins joined in fours and sixteens along either feature, and the largest
+    excess counts: a pair may be smooth along one feature and rough along the other.
     """
     w, r = _residual(problem, eta)
-    scale = float(w @ r**2) / float(problem.weight.sum())
+    g, scale = w * r, float(w @ r**2) / float(problem.weight.sum())
     features = sorted({j for pair in pairs for j in pair})
     place = {j: k for k, j in enumerate(features)}
-    bins = [_bins(axes, j) for j in features]
-    k = len(features)
-    dtype = np.float64 if len(problem) * k <= _EXACT else np.float32
-    slope = np.zeros((k * _BINS, k * _BINS), dtype=dtype)
-    curvature = np.zeros_like(slope)
-    for start in range(0, len(problem), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        m = len(w[rows])
-        cells: np.ndarray = np.zeros((m, k, _BINS), dtype=dtype)
-        for f, j in enumerate(features):
-            i, _ = axes.coarse[j].locate(problem.X[rows, j])
-            cells[np.arange(m), f, bins[f][i]] = 1.0
-        hot = cells.reshape(m, -1)
-        slope += (hot * (w[rows] * r[rows]).astype(dtype)[:, None]).T @ hot
-        curvature += (hot * w[rows].astype(dtype)[:, None]).T @ hot
-    S, C = (A.reshape(k, _BINS, k, _BINS) for A in (slope, curvature))
+    bins = np.empty((len(features), len(problem)), dtype=np.intp)
+    for k, j in enumerate(features):
+        bins[k] = _bins(axes, j)[axes.coarse[j].locate(problem.X[:, j])[0]]
+    ends = np.array([[place[p], place[q]] for p, q in pairs], dtype=np.intp).reshape(-1, 2)
     gain = np.empty(len(pairs))
-    for t, (p, q) in enumerate(pairs):
-        gain[t] = _excess(S[place[p], :, place[q]], C[place[p], :, place[q]], scale)
+    step = max(1, _ENTRIES // max(len(problem), 1))
+    for start in range(0, len(pairs), step):
+        some = slice(start, start + step)
+        m = len(ends[some])
+        cell = bins[ends[some, 0]]
+        cell *= _BINS
+        cell += bins[ends[some, 1]]
+        cell += _BINS**2 * np.arange(m)[:, None]
+        slope, curvature = (
+            np.bincount(cell.ravel(), np.tile(v, m), m * _BINS**2).reshape(m, _BINS, _BINS) for v in (g, w)
+        )
+        gain[some] = _excess(slope, curvature, scale)
     return [pairs[i] for i in _best(gain, most)]
 
 
@@ -100,22 +147,30 @@ def _bins(axes: Axes, j: int) -> np.ndarray:
     return np.clip(out, 0, _BINS - 1)
 
 
-def _excess(slope: np.ndarray, curvature: np.ndarray, scale: float) -> float:
-    """Largest standardised gain over resolutions.
+def _excess(slope: np.ndarray, curvature: np.ndarray, scale: float) -> np.ndarray:
+    """Largest standardised gain of pairs over resolutions, from their cells: of shape (pairs, bins, bins).
 
     A cell of slope s and curvature c gains s² / (c + c₀): the effect of a cell has a prior variance, or a
     single surprising row in a cell without curvature would outweigh everything. Under noise its mean is
     c / (c + c₀) and its variance about (2c² + c) / (c + c₀)², as counts and classes are not normal.
     """
-    best = -np.inf
-    for a in (4, 16):
-        for b in (4, 16):
-            s = slope.reshape(a, _BINS // a, b, _BINS // b).sum(axis=(1, 3), dtype=float)
-            c = curvature.reshape(a, _BINS // a, b, _BINS // b).sum(axis=(1, 3), dtype=float)
-            gain = s**2 / max(scale, 1e-300) - c
-            noise = np.sqrt(np.sum((2.0 * c**2 + c) / (c + _PRIOR) ** 2))
-            best = max(best, float(np.sum(gain / (c + _PRIOR))) / max(float(noise), 1e-300))
+    best = np.full(len(slope), -np.inf)
+    for a in (16, 4):
+        s_a, c_a = (_joined(cells, a, 1) for cells in (slope, curvature))
+        for b in (16, 4):
+            s, c = _joined(s_a, b, 2), _joined(c_a, b, 2)
+            share = 1.0 / (c + _PRIOR)
+            gain = ((s**2 / max(scale, 1e-300) - c) * share).sum(axis=(1, 2))
+            noise = np.sqrt(((2.0 * c**2 + c) * share**2).sum(axis=(1, 2)))
+            best = np.maximum(best, gain / np.maximum(noise, 1e-300))
     return best
+
+
+def _joined(cells: np.ndarray, n: int, axis: int) -> np.ndarray:
+    """Cells with neighbours along an axis added up, so that ``n`` of them are left."""
+    if cells.shape[axis] == n:
+        return cells
+    return np.add.reduceat(cells, np.arange(0, cells.shape[axis], cells.shape[axis] // n), axis=axis)
 
 
 def _residual(problem: _Rows, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,53 @@ Group = tuple[Term, int]
 
 BANDS = (2, 8)  # columns 0-1 of an axis are smooth, 2-7 middling, the rest rough
 _N_BANDS = len(BANDS) + 1
+_SKETCH_KNOTS = 64  # enough for the first few eigenfunctions
 _LEVEL_COLUMNS = 1000  # shared by the main effects of all categorical features
+
+
+class Bases:
+    """Eigenbases of axes, each computed when it is first asked for: most of many features never are.
+
+    Parameters
+    ----------
+    axes : tuple of Axis
+        The axes.
+    length_scale : float
+        Of their kernels.
+    n_columns : int
+        Columns of each basis at most; levels keep all of theirs.
+    others : Bases, optional
+        Bases to take where the axis is the same one.
+
+    Examples
+    --------
+    >>> x = np.linspace(0.0, 1.0, 50)
+    >>> bases = Bases((Axis.numeric(x, np.ones(50), 20),), 1.0, 5)
+    >>> len(bases[0]), bases[0] is bases[0]
+    (5, True)
+    """
+
+    def __init__(
+        self, axes: tuple[Axis, ...], length_scale: float, n_columns: int, others: Bases | None = None
+    ) -> None:
+        self.axes = axes
+        self.length_scale = length_scale
+        self.n_columns = n_columns
+        self._others = others
+        self._known: dict[int, Basis] = {}
+
+    def __len__(self) -> int:
+        return len(self.axes)
+
+    def __getitem__(self, j: int) -> Basis:
+        if j not in self._known:
+            axis = self.axes[j]
+            if self._others is not None and self._others.axes[j] is axis:
+                self._known[j] = self._others[j]
+            else:
+                most = len(axis) if axis.levels else self.n_columns
+                self._known[j] = axis.basis(self.length_scale, most)
+        return self._known[j]
 
 
 @dataclass(frozen=True)
@@ -31,9 +77,16 @@ class Axes:
 
     fine: tuple[Axis, ...]
     coarse: tuple[Axis, ...]
-    main: tuple[Basis, ...]
-    pair: tuple[Basis, ...]
+    main: Bases
+    pair: Bases
     whole: tuple[int, ...] = ()
+
+    def sketch(self, feature: int, x: np.ndarray, n_columns: int) -> np.ndarray:
+        """About the first columns of a feature at values of it, without the basis that a fit needs."""
+        axis = self.fine[feature].thinned(_SKETCH_KNOTS)
+        if axis.levels:
+            return self.main[feature].at(axis.locate(x), n_columns=n_columns)
+        return axis.basis(self.main.length_scale, n_columns).at(axis.locate(x))
 
     def band(self, feature: int, column: np.ndarray) -> np.ndarray:
         """Band of columns of a feature; levels have no notion of rough, so all are in the first."""
@@ -101,31 +154,35 @@ class TermBasis:
 
     def design(self, X: np.ndarray, dtype: type = np.float64) -> np.ndarray:
         """Columns at the rows of ``X``, transposed: of shape (size, n), so that a column is in one piece."""
-        main, pair = self._columns(X, dtype)
         Zt: np.ndarray = np.empty((self.size, len(X)), dtype=dtype)
-        for term, pick, s in zip(self.terms, self.picks, self.slices, strict=True):
-            if len(term) == 1:
-                Zt[s] = main[term[0]][pick[0]]
+        need: dict[tuple[int, bool], int] = {}  # columns of each axis
+        keys = [[self._axis(j, term) for j in term] for term in self.terms]
+        for ks, pick in zip(keys, self.picks, strict=True):
+            for key, part in zip(ks, pick, strict=True):
+                need[key] = max(need.get(key, 0), int(part.max(initial=-1)) + 1)
+        paired = {key for ks in keys if len(ks) == 2 for key in ks}
+        held: dict[tuple[int, bool], np.ndarray] = {}
+        for ks, pick, s in zip(keys, self.picks, self.slices, strict=True):
+            for key in ks:
+                if key not in held:
+                    held[key] = self._columns(X, key, need[key], dtype)
+            if len(ks) == 2:
+                np.multiply(held[ks[0]][pick[0]], held[ks[1]][pick[1]], out=Zt[s])
             else:
-                np.multiply(pair[term[0]][pick[0]], pair[term[1]][pick[1]], out=Zt[s])
+                Zt[s] = held[ks[0]][pick[0]]
+                if ks[0] not in paired:
+                    del held[ks[0]]
         return Zt
 
-    def _columns(self, X: np.ndarray, dtype: type) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
-        axes = self.axes
-        alone = {t[0] for t in self.terms if len(t) == 1}
-        paired = {j for t in self.terms if len(t) == 2 for j in t}
-        main, pair = {}, {}
-        for j in sorted(alone | paired):
-            if j in alone:
-                main[j] = np.ascontiguousarray(axes.main[j].at(axes.fine[j].locate(X[:, j]), dtype).T)
-            if j in paired:
-                same = axes.fine[j] is axes.coarse[j] and j in alone
-                pair[j] = (
-                    main[j]
-                    if same
-                    else np.ascontiguousarray(axes.pair[j].at(axes.coarse[j].locate(X[:, j]), dtype).T)
-                )
-        return main, pair
+    def _axis(self, j: int, term: Term) -> tuple[int, bool]:
+        """Feature, and whether the axis that it has in a term is the fine one."""
+        return j, len(term) == 1 or self.axes.fine[j] is self.axes.coarse[j]
+
+    def _columns(self, X: np.ndarray, key: tuple[int, bool], n_columns: int, dtype: type) -> np.ndarray:
+        """The first columns of an axis at rows, transposed."""
+        (j, is_fine), axes = key, self.axes
+        axis, basis = (axes.fine[j], axes.main[j]) if is_fine else (axes.coarse[j], axes.pair[j])
+        return np.ascontiguousarray(basis.at(axis.locate(X[:, j]), dtype, n_columns).T)
 
     def table(self, t: int, beta: np.ndarray) -> np.ndarray:
         """Function of term ``t`` at the points of its axes, for the coefficients of its columns.

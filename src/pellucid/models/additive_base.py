@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import narwhals as nw
 import numpy as np
@@ -235,21 +235,34 @@ class AdditiveKernelBase(BaseEstimator):
         check_is_fitted(self)
         return self.tables_
 
-    def contributions(self, X: Any) -> np.ndarray:
+    @overload
+    def contributions(self, X: Any, *, return_predictor: Literal[False] = ...) -> np.ndarray: ...
+    @overload
+    def contributions(self, X: Any, *, return_predictor: Literal[True]) -> tuple[np.ndarray, np.ndarray]: ...
+    def contributions(
+        self, X: Any, *, return_predictor: bool = False
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """What each term adds to the linear predictor of each row.
 
         Parameters
         ----------
         X : array-like of shape (n, n_features)
             Rows.
+        return_predictor : bool, default=False
+            Whether the linear predictor is returned too. One call for both takes about half the time of two.
 
         Returns
         -------
-        ndarray of shape (n, n_terms), or (n, n_terms, n_classes) for more than two classes
+        contributions : ndarray of shape (n, n_terms), or (n, n_terms, n_classes) for more than two classes
             Together with ``intercept_`` (and the offset, where there is one) they sum to the linear
             predictor.
+        predictor : ndarray of shape (n,), or (n, n_classes)
+            If asked for: the linear predictor without offset, which for the squared loss is the prediction
+            and for classes what ``decision_function`` returns.
         """
         rows = self._new_rows(X)
+        if return_predictor:
+            return self.tables_.contributions_and_predictor(rows)
         return self.tables_.contributions(rows)
 
     def _predictor(self, X: Any) -> np.ndarray:

@@ -19,7 +19,7 @@ import numpy as np
 from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.features.axis import Axis
 from pellucid.features.screening import rank_features, rank_pairs
-from pellucid.features.term_basis import Axes, Term, TermBasis, main_picks, pair_picks
+from pellucid.features.term_basis import Axes, Bases, Term, TermBasis, main_picks, pair_picks
 from pellucid.linalg.sample import fold_rows
 from pellucid.models.additive_stage import predictor, run_stage
 from pellucid.models.additive_state import Problem, State, basis_of, information, tests_of
@@ -58,12 +58,8 @@ def build_axes(X: np.ndarray, weight: np.ndarray, n_levels: Sequence[int | None]
 
 def with_bases(fine: Sequence[Axis], coarse: Sequence[Axis]) -> Axes:
     """Axes with their eigenbases, which follow from them; levels keep all their columns."""
-    main = [axis.basis(_LENGTH_SCALE, len(axis) if axis.levels else _AXIS_COLUMNS) for axis in fine]
-    pair = [
-        basis if axis is rough else rough.basis(_LENGTH_SCALE, _AXIS_COLUMNS)
-        for axis, rough, basis in zip(fine, coarse, main, strict=True)
-    ]
-    return Axes(tuple(fine), tuple(coarse), tuple(main), tuple(pair))
+    main = Bases(tuple(fine), _LENGTH_SCALE, _AXIS_COLUMNS)
+    return Axes(main.axes, tuple(coarse), main, Bases(tuple(coarse), _LENGTH_SCALE, _AXIS_COLUMNS, main))
 
 
 # ---------------------------------------------------------------------- stages
@@ -81,10 +77,10 @@ def fit_additive(
     ``pairs`` names the pairs that may enter, ``None`` all; ``most_pairs`` of them stay at most. Features in
     ``alone`` take part in no pair.
     """
-    features = [
-        j for j in range(problem.X.shape[1]) if len(axes.main[j]) and not _names_rows(axes.fine[j], problem)
-    ]
-    features = rank_features(_sample(problem), axes, features, _MAX_FEATURES)
+    features = [j for j, axis in enumerate(axes.fine) if not (axis.flat or _names_rows(axis, problem))]
+    named = {j for pair in pairs or () for j in pair}
+    free = pairs is None and most_pairs != 0
+    features = rank_features(_sample(problem), axes, features, _MAX_FEATURES, keep=named, pairs=free)
     candidates = _candidates(features, pairs, alone)
     if pairs is None and most_pairs is None and len(problem) <= _FEW_ROWS:
         candidates = candidates if _pairs_help(problem, axes, features, candidates) else []
@@ -198,7 +194,7 @@ def _power(state: State, t: int) -> float:
 
 def _budget(problem: Problem, state: State, times: float) -> int:
     """Columns of pairs that the data can pay for, from the information in the rows."""
-    factor = 20.0 if problem.scale is None else 30.0
+    factor = 20.0 if problem.scale is None else 60.0
     worth = times * information(problem, state.eta)
     return int(np.clip(factor * np.sqrt(worth), 600, 4000))
 
