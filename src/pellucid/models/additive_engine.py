@@ -37,6 +37,7 @@ _MAX_PAIRS, _LEAST_COLUMNS = 300, 8  # pairs that get columns, and how many at l
 _PRUNE_FIRST, _PRUNE = 0.0, 0.5
 _ROUNDS, _WORTH = 2, 0.97  # columns are shared out again as long as the error falls by this factor
 _DOUBT = 0.1  # pairs of a larger p-value are left out, unless weak effects are pooled
+_NOISE = 0.2  # share of noise among pairs, where weak effects are pooled but do not help
 _LEAST_SIGNAL = 0.1  # prior variance of a column in units of its sampling variance
 _LENGTH_SCALE = 1.0  # of an axis whose bulk runs from 0 to 1; groups adapt it
 
@@ -109,18 +110,13 @@ def _fit_terms(
         return run_stage(
             problem, basis_of(axes, mains, {}), None, n_newton=8, n_iter=15, prune=None, final=True
         )
-    state = run_stage(small, basis_of(axes, mains, {}), None, n_newton=3, n_iter=6, prune=None)
-    n_pairs = int(np.clip(len(small) // 12, 50, _MAX_PAIRS))
-    if len(candidates) > n_pairs:
-        candidates = rank_pairs(small, axes, state.eta, candidates, n_pairs)
     times = len(problem) / len(small)
-    first = pair_picks(
-        axes, candidates, max(_budget(small, state, times) * 6 // 10, _LEAST_COLUMNS * len(candidates))
-    )
-    state = run_stage(small, basis_of(axes, mains, first), state, n_newton=6, n_iter=8, prune=_PRUNE_FIRST)
-    tests = tests_of(state, _strongest(state, None))
-    strict = problem.scale is None and not wanted
-    doubtful = {term for term, test in tests.items() if strict and mixture_tail(*test) > _DOUBT}
+    state, tests = _first_look(small, axes, mains, candidates, times)
+    doubtful = set() if wanted else _doubtful(problem, tests, len(candidates))
+    if problem.scale is not None and 2 * len(doubtful) <= len(tests):
+        doubtful = set()
+    if problem.scale is not None and doubtful and _weak_pairs_help(problem, axes, mains, candidates):
+        doubtful = set()
     for _ in range(_ROUNDS if problem.quadratic else 1):
         error = state.fit.gcv(float(small.weight.sum()))
         chosen = [t for t in _strongest(state, None) if t not in doubtful]
@@ -133,6 +129,58 @@ def _fit_terms(
     state = run_stage(problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, final=True)
     state.tests |= {term: tests[term] for term in state.basis.terms if len(term) == 2}
     return state
+
+
+def _first_look(
+    small: Problem, axes: Axes, mains: dict, candidates: Sequence[Term], times: float
+) -> tuple[State, dict[Term, tuple[float, np.ndarray]]]:
+    """Main effects, then pairs with a few columns each, and score tests of the pairs that kept a variance."""
+    state = run_stage(small, basis_of(axes, mains, {}), None, n_newton=3, n_iter=6, prune=None)
+    n_pairs = int(np.clip(len(small) // 12, 50, _MAX_PAIRS))
+    if len(candidates) > n_pairs:
+        candidates = rank_pairs(small, axes, state.eta, candidates, n_pairs)
+    first = pair_picks(
+        axes, candidates, max(_budget(small, state, times) * 6 // 10, _LEAST_COLUMNS * len(candidates))
+    )
+    state = run_stage(small, basis_of(axes, mains, first), state, n_newton=6, n_iter=8, prune=_PRUNE_FIRST)
+    return state, tests_of(state, _strongest(state, None))
+
+
+def _doubtful(problem: Problem, tests: dict[Term, tuple[float, np.ndarray]], n_candidates: int) -> set[Term]:
+    """Pairs that may be noise: of a large p-value or, where weak effects are pooled, a large q-value.
+
+    The q-value (Benjamini and Hochberg 1995, JRSS B 57) is the share of noise that is to be expected among
+    the pairs that are at least as clear, of all candidates.
+    """
+    terms = list(tests)
+    p = np.array([mixture_tail(*tests[term]) for term in terms])
+    if problem.scale is None:
+        return {term for term, p_value in zip(terms, p, strict=True) if p_value > _DOUBT}
+    order = np.argsort(p, kind="stable")
+    q = p[order] * n_candidates / np.arange(1, len(p) + 1)
+    q = np.minimum.accumulate(q[::-1])[::-1]
+    return {terms[k] for k, q_value in zip(order, q, strict=True) if q_value > _NOISE}
+
+
+def _weak_pairs_help(problem: Problem, axes: Axes, mains: dict, candidates: Sequence[Term]) -> bool:
+    """Whether the pairs that are doubtful one by one lower the loss of rows left out, taken together.
+
+    The fit is of two thirds of the rows, or of ``SAMPLE`` of them, and so are the rows left out half as many.
+    """
+    fold = fold_rows(list(problem.X.T), 3)
+    learn, left = (_sample(problem.part(rows)) for rows in (fold != 0, fold == 0))
+    if len(left) == 0 or not np.ptp(learn.y) > 0.0:
+        return True
+    times = len(problem) / len(learn)
+    state, tests = _first_look(learn, axes, mains, candidates, times)
+    loss = []
+    for out in (set(), _doubtful(problem, tests, len(candidates))):
+        chosen = [t for t in _strongest(state, None) if t not in out]
+        last = _shared_out(learn, axes, mains, chosen, state, _budget(learn, state, times))
+        fit = run_stage(learn, last, state, n_newton=2, n_iter=8, prune=_PRUNE, final=True)
+        eta = predictor(left, fit.basis, fit.fit.beta, fit.intercept)
+        loss.append(left.value(eta))
+    return loss[0] < loss[1]
 
 
 def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]) -> bool:
