@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from _measure import in_own_process, print_table
 from _sets import TABLES, Split, is_regression, split
+from isk_table import PUBLISHED
 
 MODELS = ("pellucid", "ebm", "lightgbm", "pygam")
 
@@ -73,10 +74,15 @@ def n_terms(model) -> float:
 # ---------------------------------------------------------------------- cells
 
 
-def child(name: str, seed: int, which: str) -> dict[str, float]:
+def child(name: str, seed: int, which: str) -> dict[str, float | str]:
     s, regression = split(name, seed), is_regression(name)
     start, cpu = time.perf_counter(), _processor()
-    model = globals()[f"fit_{which}"](s, regression)
+    try:
+        model = globals()[f"fit_{which}"](s, regression)
+    except Exception as error:
+        if which != "pygam":
+            raise
+        return {"failed": str(error)}  # pyGAM diverges on some tables: that is its result
     result = {"seconds": time.perf_counter() - start, "cpu_seconds": _processor() - cpu}
     result["peak_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
     result["terms"] = float(n_terms(model))
@@ -168,7 +174,12 @@ def report(cells: dict, options: argparse.Namespace) -> None:
         rows = [
             [name, *(f"{mean(name, w, key) / scale:.4g}" for w in options.models)] for name in options.tables
         ]
-        print_table(["table", *options.models], rows)
+        header = ["table", *options.models]
+        if key == "error":
+            header.append("ISK, published")
+            for row in rows:
+                row.append(str(PUBLISHED.get(row[0], {}).get("isk", ("",))[0]))
+        print_table(header, rows)
     if {"pellucid", "ebm"} <= set(options.models):
         for key in ("seconds", "cpu_seconds"):
             total = {w: sum(mean(n, w, key) for n in options.tables) for w in ("pellucid", "ebm")}

@@ -58,3 +58,17 @@ def test_many_weak_pairs_stay_together():
     W = 0.07 * np.triu(RNG.normal(size=(30, 30)), 1)  # few of the 435 could be told from noise on their own
     model = AdditiveKernelClassifier().fit(X, drawn(np.einsum("ni,ij,nj->n", X, W, X)))
     assert sum(len(term) == 2 for term in model.terms_) > 20
+
+
+def test_few_distinct_rows_that_cannot_be_divided():
+    rows = [[0, 0, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1], [0, 1, 0, 0], [1, 0, 0, 0]]
+    rows += [[1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0], [1, 1, 1, 1]]
+    X = np.array(rows, dtype=float)[RNG.integers(9, size=1600)]
+    model = AdditiveKernelClassifier().fit(X, drawn(X[:, 0] - 1))
+    assert np.all(np.isfinite(model.decision_function(X)))
+
+
+def test_a_number_of_pairs_is_what_one_gets():
+    X = RNG.normal(size=(1600, 6))
+    model = AdditiveKernelClassifier(interactions=3).fit(X, drawn(X[:, 0] + 0.5 * X[:, 1] * X[:, 2]))
+    assert sum(len(term) == 2 for term in model.terms_) == 3

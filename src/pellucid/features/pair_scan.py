@@ -78,7 +78,7 @@ def standing_out(
         for b in range(a, p, _BLOCK):
             B = Phi[b : b + _BLOCK].reshape(-1, len(g))
             score, noise = first @ B.T, second @ (B * B).T
-            z = np.divide(score**2, noise, out=np.zeros_like(score), where=noise > 1e-12)
+            z = np.divide(score**2, noise, out=np.zeros_like(score), where=noise > 0)
             total = z.reshape(len(A) // PER_FEATURE, PER_FEATURE, -1, PER_FEATURE).sum(axis=(1, 3))
             for i, k in np.argwhere(total > limit):
                 if a + i < b + k:

@@ -81,7 +81,9 @@ def fit_additive(
     features = [j for j, axis in enumerate(axes.fine) if not (axis.flat or _names_rows(axis, problem))]
     named = {j for pair in pairs or () for j in pair}
     free = pairs is None and most_pairs != 0
-    features = rank_features(_sample(problem), axes, features, _MAX_FEATURES, keep=named, pairs=free)
+    features = rank_features(
+        _sample(problem), axes, features, _MAX_FEATURES, keep=named, pairs=free, alone=alone
+    )
     candidates = _candidates(features, pairs, alone)
     if pairs is None and most_pairs is None and len(problem) <= _FEW_ROWS:
         candidates = candidates if _pairs_help(problem, axes, features, candidates) else []
@@ -100,8 +102,13 @@ def _fit_terms(
     most_pairs: int | None = None,
     *,
     wanted: bool = False,
+    check: bool = True,
 ) -> State:
-    """Stages for given features and pairs; pairs that are ``wanted`` need not be significant."""
+    """Stages for given features and pairs.
+
+    Pairs that are ``wanted`` need not be significant. Without ``check`` weak pairs of classes and counts stay
+    whether they help or not.
+    """
     small = _sample(problem)
     most = np.clip(np.sqrt(len(problem)) / 3.0, *_MAIN_COLUMNS)
     columns = int(np.clip(800 // max(len(features), 1), 8, most))
@@ -113,10 +120,10 @@ def _fit_terms(
     times = len(problem) / len(small)
     state, tests = _first_look(small, axes, mains, candidates, times)
     doubtful = set() if wanted else _doubtful(problem, tests, len(candidates))
-    if problem.scale is not None and 2 * len(doubtful) <= len(tests):
-        doubtful = set()
-    if problem.scale is not None and doubtful and _weak_pairs_help(problem, axes, mains, candidates):
-        doubtful = set()
+    if problem.scale is not None:
+        crowd = check and most_pairs is None and 2 * len(doubtful) > len(tests)
+        if not crowd or _weak_pairs_help(problem, axes, mains, candidates):
+            doubtful = set()
     for _ in range(_ROUNDS if problem.quadratic else 1):
         error = state.fit.gcv(float(small.weight.sum()))
         chosen = [t for t in _strongest(state, None) if t not in doubtful]
@@ -165,22 +172,22 @@ def _doubtful(problem: Problem, tests: dict[Term, tuple[float, np.ndarray]], n_c
 def _weak_pairs_help(problem: Problem, axes: Axes, mains: dict, candidates: Sequence[Term]) -> bool:
     """Whether the pairs that are doubtful one by one lower the loss of rows left out, taken together.
 
-    The fit is of two thirds of the rows, or of ``SAMPLE`` of them, and so are the rows left out half as many.
+    One third of the rows is left out; of many rows, at most ``SAMPLE`` are fitted, and as many predicted.
     """
     fold = fold_rows(list(problem.X.T), 3)
     learn, left = (_sample(problem.part(rows)) for rows in (fold != 0, fold == 0))
-    if len(left) == 0 or not np.ptp(learn.y) > 0.0:
-        return True
+    if len(left) == 0 or len(learn) == 0 or not np.ptp(learn.y) > 0.0:
+        return False
     times = len(problem) / len(learn)
     state, tests = _first_look(learn, axes, mains, candidates, times)
+    doubtful = _doubtful(problem, tests, len(candidates))
     loss = []
-    for out in (set(), _doubtful(problem, tests, len(candidates))):
+    for out in (set(), doubtful) if doubtful else ():
         chosen = [t for t in _strongest(state, None) if t not in out]
         last = _shared_out(learn, axes, mains, chosen, state, _budget(learn, state, times))
         fit = run_stage(learn, last, state, n_newton=2, n_iter=8, prune=_PRUNE, final=True)
-        eta = predictor(left, fit.basis, fit.fit.beta, fit.intercept)
-        loss.append(left.value(eta))
-    return loss[0] < loss[1]
+        loss.append(left.value(predictor(left, fit.basis, fit.fit.beta, fit.intercept)))
+    return not doubtful or loss[0] < loss[1]
 
 
 def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]) -> bool:
@@ -199,7 +206,7 @@ def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidate
         if len(rest) == 0 or not np.ptp(rest.y) > 0.0:
             return False
         for sign, pairs in ((1.0, []), (-1.0, candidates)):
-            state = _fit_terms(rest, axes, features, pairs)
+            state = _fit_terms(rest, axes, features, pairs, check=False)
             eta = predictor(left, state.basis, state.fit.beta, state.intercept)
             gain[fold == k] += sign * left.loss.value(left.y, eta)
     return float(problem.weight @ gain) > float(np.sqrt(problem.weight @ gain**2))
