@@ -36,7 +36,7 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
     Parameters
     ----------
     interactions : "auto", int, list of pairs, default="auto"
-        Which pairs of features may interact: as many as the data support, the given number of strongest ones,
+        Which pairs of features may interact: as many as the data support, at most the given number of them,
         or the pairs named in a list such as ``[("age", "income")]``; 0 for main effects only.
     loss : {"squared", "poisson", "gamma"}, default="squared"
         What a good fit means; for Poisson and gamma the prediction is :math:`e^\eta`.
