@@ -24,9 +24,9 @@ times EBM's rows per second of processor:
   reached for single rows alone; two calls each 0.7, 2.5 and 5; one call each 0.7, 2 and 5.
 
 In rows of the large data frame, one call: 10 million a second with numba, 2 million without; EBM's two
-calls 1.9 million with the former. With ``explain_local`` the ratio is 77 with numba, 14 without. Rates by
-the clock are not given here: other work kept both cores busy, which slows the longer of two tasks more than
-the shorter one. Small batches find the compiled loops loaded by the large one before them.
+calls 1.9 million with the former. With ``explain_local`` the ratio is 77 with numba, 14 without. By the clock
+on two idle cores, with numba, 9 passes: one call 8.0, 16 and 26 (15 million rows a second); two calls each
+4.4, 8 and 13; one call each 4.4, 8 and 12. Small batches find the loops loaded by the large one before.
 
 ``AdditiveKernelRegressor`` has its defaults. EBM is fitted with two bags of few rounds to save time: bags
 are averaged into one table per term when the fit ends, so its tables have the size that they have by default,
