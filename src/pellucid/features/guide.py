@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-CELLS = (
-    8192  # so many that few values lie in crowded cells, and numbers of two bytes for them stay in the cache
-)
+CELLS = 8192  # few values lie in crowded cells, and as numbers of two bytes they stay in the cache
 MARK = 1 << 15
 """Bit that tells, where guides are laid out for speed, that a cell is crowded."""
 

@@ -28,11 +28,8 @@ SAMPLE = 12_000  # rows that decide on the structure
 _KNOTS, _PAIR_KNOTS = 256, 96
 _MAIN_COLUMNS, _AXIS_COLUMNS = (32, 64), 64
 _MAX_FEATURES = 300  # main effects that get columns
-_FEW_ROWS, _FEW_FEATURES, _FOLDS = (
-    1500,
-    40,
-    5,
-)  # rows up to which pairs have to show their worth on rows left out
+_FEW_ROWS = 1500  # up to which pairs have to show their worth on rows left out
+_FOLDS, _FEW_FEATURES = 5, 40  # folds of these rows; two where there are more features
 _MAX_PAIRS, _LEAST_COLUMNS = 300, 8  # pairs that get columns, and how many at least to begin with
 _PRUNE_FIRST, _PRUNE = 0.0, 0.5
 _ROUNDS, _WORTH = 2, 0.97  # columns are shared out again as long as the error falls by this factor
