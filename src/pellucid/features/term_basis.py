@@ -1,8 +1,9 @@
 """Columns of an additive model: eigenfunctions of single features, products of them for pairs.
 
 The columns of a term fall into *groups* by how fast they vary along each of its features (smooth, middling,
-rough). Each group gets a variance of its own when the model is fitted, so that every term finds its own
-smoothness, and a pair may be smooth along one feature and rough along the other.
+rough; in main effects also: from value to value). Each group gets a variance of its own when the model is
+fitted, so that every term finds its own smoothness, and a pair may be smooth along one feature and rough
+along the other.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ Term = tuple[int, ...]
 Group = tuple[Term, int]
 
 BANDS = (2, 8)  # columns 0-1 of an axis are smooth, 2-7 middling, the rest rough
+VALUES = 32  # columns of a main effect from here on tell single values apart
+_FEW_KNOTS = 240  # of numbers, each of which may be told apart
 _N_BANDS = len(BANDS) + 1
 _SKETCH_KNOTS = 64  # enough for the first few eigenfunctions
 _LEVEL_COLUMNS = 1000  # shared by the main effects of all categorical features
@@ -33,7 +36,7 @@ class Bases:
     length_scale : float
         Of their kernels.
     n_columns : int
-        Columns of each basis at most; levels keep all of theirs.
+        Columns of each basis at most; axes of levels, and of few knots, keep all of theirs.
     others : Bases, optional
         Bases to take where the axis is the same one.
 
@@ -63,8 +66,8 @@ class Bases:
             if self._others is not None and self._others.axes[j] is axis:
                 self._known[j] = self._others[j]
             else:
-                most = len(axis) if axis.levels else self.n_columns
-                self._known[j] = axis.basis(self.length_scale, most)
+                few = axis.levels or len(axis.knots) <= _FEW_KNOTS
+                self._known[j] = axis.basis(self.length_scale, len(axis) if few else self.n_columns)
         return self._known[j]
 
 
@@ -88,16 +91,17 @@ class Axes:
             return self.main[feature].at(axis.locate(x), n_columns=n_columns)
         return axis.basis(self.main.length_scale, n_columns).at(axis.locate(x))
 
-    def band(self, feature: int, column: np.ndarray) -> np.ndarray:
+    def band(self, feature: int, column: np.ndarray, bands: tuple[int, ...] = BANDS) -> np.ndarray:
         """Band of columns of a feature; levels have no notion of rough, so all are in the first."""
         if self.fine[feature].levels or feature in self.whole:
             return np.zeros(len(column), dtype=np.intp)
-        return np.digitize(column, BANDS)
+        return np.digitize(column, bands)
 
     def code(self, term: Term, pick: Sequence[np.ndarray]) -> np.ndarray:
         """Number of the group of each column of a term."""
-        first = self.band(term[0], pick[0])
-        return first if len(term) == 1 else first * _N_BANDS + self.band(term[1], pick[1])
+        if len(term) == 1:
+            return self.band(term[0], pick[0], (*BANDS, VALUES))
+        return self.band(term[0], pick[0]) * _N_BANDS + self.band(term[1], pick[1])
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,11 @@ class TermBasis:
         seen: dict[tuple[int, int], int] = {}
         kinds = [seen.setdefault((len(term), code), len(seen)) for term, code in self.keys]
         return np.array(kinds, dtype=np.intp)
+
+    @property
+    def of_pairs(self) -> np.ndarray:
+        """Whether each group belongs to a pair."""
+        return np.array([len(term) == 2 for term, _ in self.keys], dtype=bool)
 
     def design(self, X: np.ndarray, dtype: type = np.float64) -> np.ndarray:
         """Columns at the rows of ``X``, transposed: of shape (size, n), so that a column is in one piece."""

@@ -4,7 +4,8 @@ The fit goes through stages. Each stage has a basis of columns, linearises the l
 sums up moments in one pass over the rows, and lets the variances of all groups of columns choose themselves
 on the moments:
 
-1. main effects alone: their residuals rank the pairs, if there are too many to take them all;
+1. main effects alone: which of them jump from value to value; their residuals rank the pairs, if there are
+   too many to take them all;
 2. main effects and pairs with a few columns each: which groups of columns carry signal;
 3. columns shared out anew by what each group turned out to carry, again as long as it pays;
 4. the last columns on all rows; what went before saw at most ``SAMPLE`` of them.
@@ -19,14 +20,17 @@ import numpy as np
 from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.features.axis import Axis
 from pellucid.features.screening import rank_features, rank_pairs
-from pellucid.features.term_basis import Axes, Bases, Term, TermBasis, main_picks, pair_picks
+from pellucid.features.term_basis import VALUES, Axes, Bases, Term, TermBasis, main_picks, pair_picks
 from pellucid.linalg.sample import fold_rows
 from pellucid.models.additive_stage import predictor, run_stage
 from pellucid.models.additive_state import Problem, State, basis_of, information, tests_of
 
 SAMPLE = 12_000  # rows that decide on the structure
+_MORE = 4  # times as many rows for fits that check a decision
 _KNOTS, _PAIR_KNOTS = 256, 96
-_MAIN_COLUMNS, _AXIS_COLUMNS = (32, 64), 64
+_COLUMNS, _AXIS_COLUMNS = 800, 64  # of all main effects to begin with, and of one axis
+_ROUGH, _MAX_ROUGH = 0.01, 12  # p-value of main effects that get all their columns, and how many do at most
+_ROWS_PER_COLUMN = 10  # of such an effect, at least
 _MAX_FEATURES = 300  # main effects that get columns
 _FEW_ROWS = 1500  # up to which pairs have to show their worth on rows left out
 _FOLDS, _FEW_FEATURES = 5, 40  # folds of these rows; two where there are more features
@@ -55,7 +59,7 @@ def build_axes(X: np.ndarray, weight: np.ndarray, n_levels: Sequence[int | None]
 
 
 def with_bases(fine: Sequence[Axis], coarse: Sequence[Axis]) -> Axes:
-    """Axes with their eigenbases, which follow from them; levels keep all their columns."""
+    """Axes with their eigenbases, which follow from them; levels and few knots keep all their columns."""
     main = Bases(tuple(fine), _LENGTH_SCALE, _AXIS_COLUMNS)
     return Axes(main.axes, tuple(coarse), main, Bases(tuple(coarse), _LENGTH_SCALE, _AXIS_COLUMNS, main))
 
@@ -87,8 +91,8 @@ def fit_additive(
     return _fit_terms(problem, axes, features, candidates, most_pairs, wanted=pairs is not None)
 
 
-def _sample(problem: Problem) -> Problem:
-    return problem if len(problem) <= SAMPLE else problem.part(problem.sample(SAMPLE))
+def _sample(problem: Problem, most: int = SAMPLE) -> Problem:
+    return problem if len(problem) <= most else problem.part(problem.sample(most))
 
 
 def _fit_terms(
@@ -107,46 +111,92 @@ def _fit_terms(
     whether they help or not.
     """
     small = _sample(problem)
-    most = np.clip(np.sqrt(len(problem)) / 3.0, *_MAIN_COLUMNS)
-    columns = int(np.clip(800 // max(len(features), 1), 8, most))
-    mains = main_picks(axes, features, columns)
+    times = len(problem) / len(small)
+    mains, state = _main_effects(small, axes, features, times)
     if most_pairs == 0 or not candidates:
         return run_stage(
-            problem, basis_of(axes, mains, {}), None, n_newton=8, n_iter=15, prune=None, final=True
+            problem, basis_of(axes, mains, {}), state, n_newton=8, n_iter=15, prune=None, final=True
         )
-    times = len(problem) / len(small)
-    state, tests = _first_look(small, axes, mains, candidates, times)
+    state, tests = _first_look(small, axes, mains, state, candidates, times)
     doubtful = set() if wanted else _doubtful(problem, tests, len(candidates))
-    if problem.scale is not None:
+    sparse = problem.scale is None
+    if not sparse:
         crowd = check and most_pairs is None and 2 * len(doubtful) > len(tests)
-        if not crowd or _weak_pairs_help(problem, axes, mains, candidates):
-            doubtful = set()
+        sparse, few_pairs = _weak_effects(problem, axes, features, candidates) if crowd else (False, False)
+        doubtful = doubtful if few_pairs else set()
     for _ in range(_ROUNDS if problem.quadratic else 1):
         error = state.fit.gcv(float(small.weight.sum()))
         chosen = [t for t in _strongest(state, None) if t not in doubtful]
         last = _shared_out(problem, axes, mains, chosen, state, _budget(small, state, times))
-        state = run_stage(small, last, state, n_newton=2, n_iter=8, prune=_PRUNE_FIRST)
+        state = run_stage(small, last, state, n_newton=2, n_iter=8, prune=_PRUNE_FIRST, sparse=sparse)
         if state.fit.gcv(float(small.weight.sum())) > _WORTH * error:
             break
     chosen = [t for t in _strongest(state, most_pairs) if t not in doubtful]
     last = _shared_out(problem, axes, mains, chosen, state, _budget(small, state, times))
-    state = run_stage(problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, final=True)
+    state = run_stage(problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, sparse=sparse, final=True)
     state.tests |= {term: tests[term] for term in state.basis.terms if len(term) == 2}
     return state
 
 
-def _first_look(
-    small: Problem, axes: Axes, mains: dict, candidates: Sequence[Term], times: float
-) -> tuple[State, dict[Term, tuple[float, np.ndarray]]]:
-    """Main effects, then pairs with a few columns each, and score tests of the pairs that kept a variance."""
+def _main_effects(
+    small: Problem, axes: Axes, features: Sequence[int], times: float
+) -> tuple[dict[Term, tuple[np.ndarray, ...]], State]:
+    """Columns of the main effects, and a fit of them to some rows; all rows are ``times`` as many.
+
+    Effects that are rougher than the first columns allow get all the columns of their axis: those that jump
+    from one value to the next, as the effect of a code that only looks like a number does.
+    """
+    columns = int(np.clip(_COLUMNS // max(len(features), 1), 8, VALUES))
+    mains = main_picks(axes, features, columns)
     state = run_stage(small, basis_of(axes, mains, {}), None, n_newton=3, n_iter=6, prune=None)
+    most = int(float(small.weight.sum()) / _ROWS_PER_COLUMN)
+    p = {term: _rough_tail(small, axes, term[0], len(pick[0]), most, state) for term, pick in mains.items()}
+    rough = [term for term in sorted(p, key=lambda term: p[term]) if p[term] < min(_ROUGH * times, 0.1)]
+    if rough:
+        mains |= {(j,): (np.arange(len(axes.main[j]))[:most],) for (j,) in rough[:_MAX_ROUGH]}
+        state = run_stage(small, basis_of(axes, mains, {}), state, n_newton=2, n_iter=6, prune=None)
+    return mains, state
+
+
+def _rough_tail(problem: Problem, axes: Axes, j: int, first: int, most: int, state: State) -> float:
+    """p-value of the columns of a main effect from ``first`` up to ``most``, beside a fit without them.
+
+    The score test, as if these columns were orthogonal to those of the fit: it errs towards keeping few.
+    """
+    T = axes.main[j].table[:, first:most]
+    if axes.fine[j].levels or T.shape[1] == 0:
+        return 1.0
+    w, _ = problem.working(state.eta)
+    slope = problem.loss.gradient(problem.y, state.eta)
+    A, b = axes.fine[j].sums(problem.X[:, j], w, -problem.weight * slope)
+    mean, total = A.sum(axis=0), float(A.sum())
+    u = T.T @ (b - mean * (b.sum() / total))
+    M = T.T @ (A @ T) - np.outer(T.T @ mean, T.T @ mean) / total
+    scale = state.fit.scale
+    if not problem.quadratic:  # that of the slopes: the fit may not have settled, or be overdispersed
+        scale = max(float(problem.weight @ slope**2) / total, problem.scale or 0.0)
+    return mixture_tail(float(u @ u) / scale, np.maximum(np.linalg.eigvalsh(M), 0.0))
+
+
+def _first_look(
+    small: Problem, axes: Axes, mains: dict, state: State, candidates: Sequence[Term], times: float
+) -> tuple[State, dict[Term, tuple[float, np.ndarray]]]:
+    """Pairs with a few columns each beside main effects, and score tests of those that kept a variance."""
     n_pairs = int(np.clip(len(small) // 12, 50, _MAX_PAIRS))
     if len(candidates) > n_pairs:
         candidates = rank_pairs(small, axes, state.eta, candidates, n_pairs)
     first = pair_picks(
         axes, candidates, max(_budget(small, state, times) * 6 // 10, _LEAST_COLUMNS * len(candidates))
     )
-    state = run_stage(small, basis_of(axes, mains, first), state, n_newton=6, n_iter=8, prune=_PRUNE_FIRST)
+    state = run_stage(
+        small,
+        basis_of(axes, mains, first),
+        state,
+        n_newton=4,
+        n_iter=8,
+        prune=_PRUNE_FIRST,
+        sparse=small.scale is None,
+    )
     return state, tests_of(state, _strongest(state, None))
 
 
@@ -166,25 +216,33 @@ def _doubtful(problem: Problem, tests: dict[Term, tuple[float, np.ndarray]], n_c
     return {terms[k] for k, q_value in zip(order, q, strict=True) if q_value > _NOISE}
 
 
-def _weak_pairs_help(problem: Problem, axes: Axes, mains: dict, candidates: Sequence[Term]) -> bool:
-    """Whether the pairs that are doubtful one by one lower the loss of rows left out, taken together.
+def _weak_effects(
+    problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]
+) -> tuple[bool, bool]:
+    """Whether to leave out weak main effects, and whether pairs that are doubtful one by one.
 
-    One third of the rows is left out; of many rows, at most ``SAMPLE`` are fitted, and as many predicted.
+    Taken together these may still lower the loss of rows left out, a third of all; of many rows, not all are
+    fitted and predicted.
     """
     fold = fold_rows(list(problem.X.T), 3)
-    learn, left = (_sample(problem.part(rows)) for rows in (fold != 0, fold == 0))
+    learn, left = (_sample(problem.part(rows), _MORE * SAMPLE) for rows in (fold != 0, fold == 0))
     if len(left) == 0 or len(learn) == 0 or not np.ptp(learn.y) > 0.0:
-        return False
-    times = len(problem) / len(learn)
-    state, tests = _first_look(learn, axes, mains, candidates, times)
+        return True, True
+    small = _sample(learn)
+    times = len(problem) / len(small)
+    mains, state = _main_effects(small, axes, features, times)
+    state, tests = _first_look(small, axes, mains, state, candidates, times)
     doubtful = _doubtful(problem, tests, len(candidates))
-    loss = []
-    for out in (set(), doubtful) if doubtful else ():
-        chosen = [t for t in _strongest(state, None) if t not in out]
-        last = _shared_out(learn, axes, mains, chosen, state, _budget(learn, state, times))
-        fit = run_stage(learn, last, state, n_newton=2, n_iter=8, prune=_PRUNE, final=True)
-        loss.append(left.value(predictor(left, fit.basis, fit.fit.beta, fit.intercept)))
-    return not doubtful or loss[0] < loss[1]
+    budget = _budget(small, state, times)
+    loss = {}
+    for few_pairs in (True, False) if doubtful else (False,):
+        chosen = [t for t in _strongest(state, None) if not (few_pairs and t in doubtful)]
+        last = _shared_out(learn, axes, mains, chosen, state, budget)
+        for sparse in (True, False):
+            fit = run_stage(learn, last, state, n_newton=2, n_iter=8, prune=_PRUNE, sparse=sparse, final=True)
+            value = left.value(predictor(left, fit.basis, fit.fit.beta, fit.intercept))
+            loss[sparse, few_pairs] = value if np.isfinite(value) else np.inf
+    return min(loss, key=lambda choice: loss[choice])
 
 
 def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]) -> bool:

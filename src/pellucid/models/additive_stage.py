@@ -13,6 +13,7 @@ from pellucid.solvers.variance_components import Components, fit_components
 
 _USUAL_SPREAD = 5.0  # prior mean of a group's standard deviation, in units of the linear predictor
 _CLOSE = 1e-3  # what the last step may still have hoped to gain, per row or as a share of the loss
+_NOTHING = -1.0  # standard deviations below the mean of noise: there is nothing in a main effect
 _POOL = 1.0  # degrees of freedom by which groups of one kind pull each other together, where scale is fixed
 
 
@@ -24,12 +25,15 @@ def run_stage(
     n_newton: int,
     n_iter: int,
     prune: float | None,
+    sparse: bool = True,
     final: bool = False,
 ) -> State:
     """Fit one basis: Newton steps around the loss, variances chosen on the moments of each.
 
     Ridges start from those of the stage before. A step that does not lower the penalised loss is halved: the
-    predictor in between is where the loss is linearised next.
+    predictor in between is where the loss is linearised next. Groups of pairs are dropped whose score is less
+    than ``prune`` standard deviations above noise, and those of main effects too if effects are ``sparse``;
+    otherwise main effects stay unless there is nothing in them.
     """
     eta = _first_predictor(problem, before)
     ridge = _first_ridges(problem, basis, before, eta)
@@ -40,9 +44,9 @@ def run_stage(
     for step in range(steps):
         w, z = problem.working(eta)
         last = step == steps - 1
-        extra = _extra(problem, basis, eta) if final and prune is not None else 0.0
+        extra = _extra(problem, basis, eta, sparse) if final and prune is not None else 0.0
         rounds = n_iter if problem.quadratic else 2
-        now = prune if last else None
+        now = _thresholds(basis, prune, sparse) if last and prune is not None else None
         moments = weighted_moments(_design(problem, basis, dtype), w, z, basis.size, dtype)
         try:
             fit = _components(problem, basis, moments, ridge, rounds, now, extra)
@@ -109,8 +113,8 @@ def _components(
     moments: Moments,
     ridge: np.ndarray,
     n_iter: int,
-    prune: float | None,
-    extra: float,
+    prune: np.ndarray | None,
+    extra: float | np.ndarray,
 ) -> Components:
     return fit_components(
         moments,
@@ -127,6 +131,11 @@ def _components(
     )
 
 
+def _thresholds(basis: TermBasis, prune: float, sparse: bool) -> np.ndarray:
+    """What the score of each group has to reach, in standard deviations above noise."""
+    return np.where(basis.of_pairs, prune, prune if sparse else min(prune, _NOTHING))
+
+
 def _first_scale(problem: Problem, eta: np.ndarray) -> float:
     """A tenth of the variance of the targets, where the scale is not known."""
     w, z = problem.working(eta)
@@ -134,13 +143,15 @@ def _first_scale(problem: Problem, eta: np.ndarray) -> float:
     return max(0.1 * float(w @ (z - mean) ** 2) / float(problem.weight.sum()), 1e-8)
 
 
-def _extra(problem: Problem, basis: TermBasis, eta: np.ndarray) -> float:
+def _extra(problem: Problem, basis: TermBasis, eta: np.ndarray, sparse: bool) -> np.ndarray:
     """Degrees of freedom that each group has to pay: more, the more groups there are for the rows.
 
-    Groups that are pooled are kept from following noise already, and pay less.
+    Groups that are pooled are kept from following noise already, and pay less; main effects, which are few,
+    pay nothing unless effects are sparse.
     """
     share = 1.0 if problem.scale is None else 0.5
-    return float(np.clip(16.0 * share * len(basis.keys) / information(problem, eta), 0.5, 8.0 * share))
+    price = float(np.clip(16.0 * share * len(basis.keys) / information(problem, eta), 0.5, 8.0 * share))
+    return np.where(basis.of_pairs, price, price if sparse else 0.0)
 
 
 def _spread(problem: Problem, basis: TermBasis, moments: Moments) -> np.ndarray | None:

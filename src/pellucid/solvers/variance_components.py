@@ -83,10 +83,10 @@ def fit_components(
     *,
     scale: float | None = None,
     n_iter: int = 10,
-    prune: float | None = None,
+    prune: float | np.ndarray | None = None,
     n: float | None = None,
     spread: np.ndarray | None = None,
-    extra: float = 0.0,
+    extra: float | np.ndarray = 0.0,
     pool: float = 0.0,
     kind: np.ndarray | None = None,
     tol: float = 0.02,
@@ -105,17 +105,17 @@ def fit_components(
         σ² where it is known, as for counts and classes; by default it is estimated.
     n_iter : int
         Largest number of updates of the ridges; 0 solves for those given.
-    prune : float, optional
+    prune : float or ndarray of shape (n_groups,), optional
         After half of the updates, groups are dropped whose score statistic is less than this many standard
-        deviations above what noise alone gives.
+        deviations above what noise alone gives; none for minus infinity.
     n : float, optional
         Number of observations, if it is not the sum of the weights.
     spread : ndarray of shape (n_groups,), optional
         Variance of the rows' predictors per unit of τ_g². If given, the standard deviation of a group's
         contribution has an exponential prior of mean one: then λ_g = σ² (edf_g + τ_g spread_g^{1/2}) /
         ‖β_g‖². It keeps predictors of counts and classes from running away where classes are separable.
-    extra : float
-        Degrees of freedom added to those of every group in the update, λ_g = σ² (edf_g + extra) / ‖β_g‖²:
+    extra : float or ndarray of shape (n_groups,)
+        Degrees of freedom added to those of a group in the update, λ_g = σ² (edf_g + extra) / ‖β_g‖²:
         the variances have a prior density proportional to τ_g^{-extra}. A group that is no more than noise
         then loses its variance, one of many degrees of freedom hardly notices. It matters where there are
         many groups for the rows.
@@ -155,7 +155,7 @@ def _update(
     group: np.ndarray,
     ridge: np.ndarray,
     spread: np.ndarray | None,
-    extra: float,
+    extra: float | np.ndarray,
     pool: float,
     kind: np.ndarray | None,
 ) -> np.ndarray:
@@ -264,16 +264,17 @@ def score_test_with_dropped(
     return float(u @ u) / fit.scale, np.maximum(weights, 0.0)
 
 
-def noise_groups(fit: Components, group: np.ndarray, threshold: float) -> np.ndarray:
+def noise_groups(fit: Components, group: np.ndarray, threshold: float | np.ndarray) -> np.ndarray:
     """Groups whose score is less than ``threshold`` standard deviations above its mean under noise."""
     noise = np.zeros(len(fit.ridge), dtype=bool)
+    threshold = np.broadcast_to(threshold, noise.shape)
     order = np.argsort(group, kind="stable")
     edges = np.searchsorted(group[order], np.arange(len(fit.ridge) + 1))
-    for g in np.flatnonzero(np.isfinite(fit.ridge)):
+    for g in np.flatnonzero(np.isfinite(fit.ridge) & (threshold > -np.inf)):
         members = order[edges[g] : edges[g + 1]]
         if fit.edf[g] < _LEAST_EDF:
             noise[g] = True
             continue
         Q, weights = score_test(fit, members, np.full(len(members), fit.ridge[g]))
-        noise[g] = weights.sum() + threshold * np.sqrt(2.0 * np.sum(weights**2)) > Q
+        noise[g] = weights.sum() + threshold[g] * np.sqrt(2.0 * np.sum(weights**2)) > Q
     return noise
