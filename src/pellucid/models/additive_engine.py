@@ -221,8 +221,8 @@ def _weak_effects(
 ) -> tuple[bool, bool]:
     """Whether to leave out weak main effects, and whether pairs that are doubtful one by one.
 
-    Taken together these may still lower the loss of rows left out, a third of all; of many rows, not all are
-    fitted and predicted.
+    The loss of rows left out decides, a third of all; of many rows, not all are fitted and predicted. Pairs
+    have to lower it together; main effects are left out only if it is clearly lower without them.
     """
     fold = fold_rows(list(problem.X.T), 3)
     learn, left = (_sample(problem.part(rows), _MORE * SAMPLE) for rows in (fold != 0, fold == 0))
@@ -240,9 +240,12 @@ def _weak_effects(
         last = _shared_out(learn, axes, mains, chosen, state, budget)
         for sparse in (True, False):
             fit = run_stage(learn, last, state, n_newton=2, n_iter=8, prune=_PRUNE, sparse=sparse, final=True)
-            value = left.value(predictor(left, fit.basis, fit.fit.beta, fit.intercept))
-            loss[sparse, few_pairs] = value if np.isfinite(value) else np.inf
-    return min(loss, key=lambda choice: loss[choice])
+            eta = predictor(left, fit.basis, fit.fit.beta, fit.intercept)
+            loss[sparse, few_pairs] = np.nan_to_num(left.loss.value(left.y, eta), nan=np.inf)
+    _, few_pairs = min(loss, key=lambda choice: float(left.weight @ loss[choice]))
+    with np.errstate(invalid="ignore"):
+        gain = loss[False, few_pairs] - loss[True, few_pairs]
+    return float(left.weight @ gain) > float(np.sqrt(left.weight @ gain**2)), few_pairs
 
 
 def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]) -> bool:
