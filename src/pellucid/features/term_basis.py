@@ -42,8 +42,8 @@ class Bases:
 
     Examples
     --------
-    >>> x = np.linspace(0.0, 1.0, 50)
-    >>> bases = Bases((Axis.numeric(x, np.ones(50), 20),), 1.0, 5)
+    >>> x = np.linspace(0.0, 1.0, 500)
+    >>> bases = Bases((Axis.numeric(x, np.ones(500), 250),), 1.0, 5)
     >>> len(bases[0]), bases[0] is bases[0]
     (5, True)
     """
