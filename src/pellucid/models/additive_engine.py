@@ -241,9 +241,9 @@ def _weak_effects(
         for sparse in (True, False):
             fit = run_stage(learn, last, state, n_newton=2, n_iter=8, prune=_PRUNE, sparse=sparse, final=True)
             eta = predictor(left, fit.basis, fit.fit.beta, fit.intercept)
-            loss[sparse, few_pairs] = np.nan_to_num(left.loss.value(left.y, eta), nan=np.inf)
+            loss[sparse, few_pairs] = left.loss.value(left.y, eta)
     _, few_pairs = min(loss, key=lambda choice: float(left.weight @ loss[choice]))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # both may be infinite, if rarely
         gain = loss[False, few_pairs] - loss[True, few_pairs]
     return float(left.weight @ gain) > float(np.sqrt(left.weight @ gain**2)), few_pairs
 

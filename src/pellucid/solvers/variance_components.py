@@ -107,7 +107,7 @@ def fit_components(
         Largest number of updates of the ridges; 0 solves for those given.
     prune : float or ndarray of shape (n_groups,), optional
         After half of the updates, groups are dropped whose score statistic is less than this many standard
-        deviations above what noise alone gives; none for minus infinity.
+        deviations above what noise alone gives.
     n : float, optional
         Number of observations, if it is not the sum of the weights.
     spread : ndarray of shape (n_groups,), optional
@@ -270,7 +270,7 @@ def noise_groups(fit: Components, group: np.ndarray, threshold: float | np.ndarr
     threshold = np.broadcast_to(threshold, noise.shape)
     order = np.argsort(group, kind="stable")
     edges = np.searchsorted(group[order], np.arange(len(fit.ridge) + 1))
-    for g in np.flatnonzero(np.isfinite(fit.ridge) & (threshold > -np.inf)):
+    for g in np.flatnonzero(np.isfinite(fit.ridge)):
         members = order[edges[g] : edges[g + 1]]
         if fit.edf[g] < _LEAST_EDF:
             noise[g] = True
