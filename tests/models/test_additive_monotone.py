@@ -8,7 +8,7 @@ from sklearn.base import clone
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
 from pellucid.losses import as_loss
 from pellucid.models.additive_engine import build_axes, fit_additive
-from pellucid.models.additive_reading import leave_one_out
+from pellucid.models.additive_loo import leave_one_out
 from pellucid.models.additive_refit import into_cone, refit
 from pellucid.models.additive_shape import monotone_rows
 from pellucid.models.additive_state import Problem

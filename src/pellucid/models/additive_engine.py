@@ -119,10 +119,11 @@ def _fit_terms(
         )
     state, tests = _first_look(small, axes, mains, state, candidates, times)
     doubtful = set() if wanted else _doubtful(problem, tests, len(candidates))
+    crowd = 2 * len(doubtful) > len(tests)  # of pairs that were chosen for being large by chance
     sparse = problem.scale is None
     if not sparse:
-        crowd = check and most_pairs is None and 2 * len(doubtful) > len(tests)
-        sparse, few_pairs = _weak_effects(problem, axes, features, candidates) if crowd else (False, False)
+        ask = check and most_pairs is None and crowd
+        sparse, few_pairs = _weak_effects(problem, axes, features, candidates) if ask else (False, False)
         doubtful = doubtful if few_pairs else set()
     for _ in range(_ROUNDS if problem.quadratic else 1):
         error = state.fit.gcv(float(small.weight.sum()))
@@ -133,7 +134,9 @@ def _fit_terms(
             break
     chosen = [t for t in _strongest(state, most_pairs) if t not in doubtful]
     last = _shared_out(problem, axes, mains, chosen, state, _budget(small, state, times))
-    state = run_stage(problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, sparse=sparse, final=True)
+    state = run_stage(
+        problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, sparse=sparse, final=True, loosen=not crowd
+    )
     state.tests |= {term: tests[term] for term in state.basis.terms if len(term) == 2}
     return state
 
@@ -239,7 +242,17 @@ def _weak_effects(
         chosen = [t for t in _strongest(state, None) if not (few_pairs and t in doubtful)]
         last = _shared_out(learn, axes, mains, chosen, state, budget)
         for sparse in (True, False):
-            fit = run_stage(learn, last, state, n_newton=2, n_iter=8, prune=_PRUNE, sparse=sparse, final=True)
+            fit = run_stage(
+                learn,
+                last,
+                state,
+                n_newton=2,
+                n_iter=8,
+                prune=_PRUNE,
+                sparse=sparse,
+                final=True,
+                loosen=False,
+            )
             eta = predictor(left, fit.basis, fit.fit.beta, fit.intercept)
             loss[sparse, few_pairs] = left.loss.value(left.y, eta)
     _, few_pairs = min(loss, key=lambda choice: float(left.weight @ loss[choice]))

@@ -1,4 +1,4 @@
-"""From a fit to what users read: tables, effects, importances, tests, held-out fit."""
+"""From a fit to what users read: tables, effects, importances, tests."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pellucid.effects.loo import LeaveOneOut
 from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.effects.tables import TermTables, stack_tables
 from pellucid.effects.terms import Effect, Importances, Term, term_names
 from pellucid.features.axis import Axis
 from pellucid.features.table import Column
 from pellucid.features.term_basis import Axes, TermBasis
-from pellucid.linalg.moments import blocks
 from pellucid.models.additive_shape import exactly_monotone
-from pellucid.models.additive_state import Problem, State
+from pellucid.models.additive_state import State
 from pellucid.solvers.variance_components import score_test
 
 _SHOWN = 32  # points along each feature of a surface that is shown
-_LOO_WORK = 6e10  # multiplications that exact leverages may cost; beyond, of some rows
 
 
 def live_terms(states: Sequence[State]) -> list[Term]:
@@ -196,66 +193,6 @@ def term_tests(tables: TermTables, state: State) -> list[tuple[str, float, float
             Q, weights = score_test(state.fit, members, state.fit.ridge[state.basis.group[members]])
         rows.append((name, float(edf[t]), mixture_tail(Q, weights)))
     return rows
-
-
-# ---------------------------------------------------------------- leave-one-out
-
-
-def loo_rows(problem: Problem, states: Sequence[State]) -> np.ndarray:
-    """Rows to leave out: all of them where exact leverages are affordable, else some."""
-    k = max(len(state.fit.columns) for state in states)
-    most = int(max(2000, _LOO_WORK / max(k, 1) ** 2))
-    return problem.sample(most)
-
-
-def leverages(problem: Problem, state: State, rows: np.ndarray) -> np.ndarray:
-    """Leverages of rows in the last weighted least-squares problem: w_i (1/Σw + ‖R(z_i - z̄)‖²)."""
-    w, _ = problem.working(state.eta)
-    root: np.ndarray = state.fit.root.astype(problem.dtype)
-    mean = state.moments.column_mean[state.fit.columns].astype(problem.dtype)[:, None]
-    h = np.empty(len(rows))
-    for block in blocks(len(rows), max(state.basis.size, 1), problem.dtype):
-        Z = state.basis.design(problem.X[rows[block]], problem.dtype)[state.fit.columns] - mean
-        h[block] = np.sum(np.square(root @ Z), axis=0)
-    return np.clip(w[rows] * (h + 1.0 / state.moments.total), 0.0, 1.0 - 1e-6)
-
-
-def leave_one_out(problem: Problem, state: State, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Leverages and linear predictors without each row: exact for squared loss, else one Newton step."""
-    h = leverages(problem, state, rows)
-    part = problem.part(rows)
-    eta = state.eta[rows]
-    if problem.quadratic:
-        residual = part.y - eta
-    else:
-        curvature = np.maximum(part.loss.curvature(part.y, eta), 1e-12)
-        residual = -part.loss.gradient(part.y, eta) / curvature
-    return h, eta - h / (1.0 - h) * residual
-
-
-def loo_report(problem: Problem, eta: np.ndarray, rows: np.ndarray, h: np.ndarray) -> LeaveOneOut:
-    """Leave-one-out in the units of the targets."""
-    y, weight = problem.y[rows], problem.weight[rows]
-    predictions = problem.loss.mean(eta)
-    residuals = y - predictions
-    mse = float(weight @ residuals**2 / weight.sum())
-    wrong = None
-    if problem.loss.kind == "classification":
-        wrong = float(weight @ ((eta > 0) != (y > 0.5)) / weight.sum())
-    return LeaveOneOut(predictions, residuals, h, mse, None, wrong)
-
-
-def several_classes(
-    reports: Sequence[LeaveOneOut], problems: Sequence[Problem], scores: np.ndarray, rows: np.ndarray
-) -> LeaveOneOut:
-    """Leave-one-out of one model per class: probabilities side by side, error rate of the best class."""
-    truth = np.column_stack([problem.y[rows] for problem in problems])
-    weight = problems[0].weight[rows]
-    P = problems[0].loss.mean(scores)
-    P = P / P.sum(axis=1, keepdims=True)
-    mse = weight @ (truth - P) ** 2 / weight.sum()
-    wrong = float(weight @ (scores.argmax(axis=1) != truth.argmax(axis=1)) / weight.sum())
-    return LeaveOneOut(P, truth - P, np.column_stack([r.leverages for r in reports]), mse, None, wrong)
 
 
 def names_of(terms: Sequence[Term], columns: Sequence[Column]) -> list[str]:

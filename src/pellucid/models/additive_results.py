@@ -10,15 +10,12 @@ import numpy as np
 
 from pellucid.effects.terms import Term
 from pellucid.features.term_basis import Axes
+from pellucid.models.additive_loo import leave_one_out, loo_report, loo_rows, several_classes
 from pellucid.models.additive_reading import (
     compile_tables,
-    leave_one_out,
-    loo_report,
-    loo_rows,
     names_of,
     read_effects,
     read_importances,
-    several_classes,
     term_tests,
 )
 from pellucid.models.additive_receipt import make_receipt

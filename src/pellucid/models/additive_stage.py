@@ -8,11 +8,13 @@ import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Design, Moments, blocks, weighted_moments
+from pellucid.models.additive_loo import loosened
 from pellucid.models.additive_state import Problem, State, compact, information
 from pellucid.solvers.variance_components import Components, fit_components
 
 _USUAL_SPREAD = 5.0  # prior mean of a group's standard deviation, in units of the linear predictor
 _CLOSE = 1e-3  # what the last step may still have hoped to gain, per row or as a share of the loss
+_SETTLINGS = 4  # second derivatives that the way to the minimum may take
 _NOTHING = -1.0  # standard deviations below the mean of noise: there is nothing in a main effect
 _POOL = 1.0  # degrees of freedom by which groups of one kind pull each other together, where scale is fixed
 
@@ -27,6 +29,7 @@ def run_stage(
     prune: float | None,
     sparse: bool = True,
     final: bool = False,
+    loosen: bool = True,
 ) -> State:
     """Fit one basis: Newton steps around the loss, variances chosen on the moments of each.
 
@@ -65,8 +68,11 @@ def run_stage(
     if final:
         state = compact(state)
         if not problem.quadratic:
-            polish(problem, state)
-            _look_again(problem, state)
+            _settle(problem, state)
+            looser = loosened(problem, state) if loosen and problem.scale is not None else None
+            if looser is not None:
+                _settle(problem, looser)
+                state = looser
     return state
 
 
@@ -98,13 +104,21 @@ def _first_ridges(problem: Problem, basis: TermBasis, before: State | None, eta:
         return np.maximum(scale / variance, 1e-6)
 
 
-def _look_again(problem: Problem, state: State) -> None:
-    """Moments, degrees of freedom and second derivative at the predictor where the fit ended."""
+def _settle(problem: Problem, state: State) -> None:
+    """Go to the minimum, and take moments, degrees of freedom and second derivative there.
+
+    A second derivative from too far away does not lead all the way: then it is taken anew.
+    """
     basis = state.basis
-    w, z = problem.working(state.eta)
-    state.moments = weighted_moments(_design(problem, basis, problem.dtype), w, z, basis.size, problem.dtype)
-    fit = _components(problem, basis, state.moments, state.fit.ridge, 0, None, 0.0)
-    state.fit = replace(fit, beta=state.fit.beta)
+    for _ in range(_SETTLINGS):
+        polish(problem, state)
+        w, z = problem.working(state.eta)
+        design = _design(problem, basis, problem.dtype)
+        state.moments = weighted_moments(design, w, z, basis.size, problem.dtype)
+        fit = _components(problem, basis, state.moments, state.fit.ridge, 0, None, 0.0)
+        state.fit = replace(fit, beta=state.fit.beta)
+        if state.converged:
+            break
 
 
 def _components(

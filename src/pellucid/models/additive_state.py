@@ -13,6 +13,7 @@ from pellucid.linalg.sample import sample_rows
 from pellucid.losses import Loss
 from pellucid.solvers.variance_components import Components, score_test_with_dropped
 
+_FARTHEST = 20.0  # that the target of the quadratic may be from where it touches
 _EXACT = 10_000  # rows up to which everything is float64
 
 
@@ -57,9 +58,10 @@ class Problem:
         """Weights and targets of the quadratic that touches the loss at ``eta``, targets without offset."""
         if self.quadratic:
             return self.weight, self.y - self.offset
-        curvature = self.loss.curvature(self.y, eta)
+        slope, curvature = self.loss.gradient(self.y, eta), self.loss.curvature(self.y, eta)
         curvature = np.maximum(curvature, 1e-6 * max(float(curvature.max()), 1e-12))
-        z = eta - self.offset - self.loss.gradient(self.y, eta) / curvature
+        curvature = np.maximum(curvature, np.abs(slope) / _FARTHEST)
+        z = eta - self.offset - slope / curvature
         return self.weight * curvature, z
 
     def in_units(self, unit: float) -> Problem:
