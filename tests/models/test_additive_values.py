@@ -6,7 +6,7 @@ import pytest
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
 from pellucid.features.term_basis import VALUES, main_picks
 from pellucid.losses import as_loss
-from pellucid.models.additive_engine import _main_effects, _rough_tail, build_axes
+from pellucid.models.additive_engine import _main_effects, _rough_tails, build_axes
 from pellucid.models.additive_stage import run_stage
 from pellucid.models.additive_state import Problem, basis_of
 
@@ -61,7 +61,7 @@ def test_counts_of_a_wide_range_are_not_taken_for_jumps():
         axes = build_axes(X, np.ones(1500), [None, None])
         mains = main_picks(axes, [0, 1], VALUES)
         state = run_stage(rows, basis_of(axes, mains), None, n_newton=3, n_iter=6, prune=None)
-        p.append(_rough_tail(rows, axes, 0, VALUES, 150, state))
+        p.append(_rough_tails(rows, axes, mains, 150, state)[0,])
     assert np.mean(np.array(p) < 0.01) < 0.2
 
 
@@ -84,7 +84,7 @@ def test_roughness_has_the_right_size_and_finds_jumps():
             rows = problem(X, np.sin(X[:, 0] / 20) + 0.3 * jumps * signal + RNG.normal(size=1500))
             mains = main_picks(axes, [0, 1], 20)
             state = run_stage(rows, basis_of(axes, mains), None, n_newton=3, n_iter=6, prune=None)
-            p[jumps].append(_rough_tail(rows, axes, 0, 20, 150, state))
+            p[jumps].append(_rough_tails(rows, axes, mains, 150, state)[0,])
     assert np.mean(np.array(p[False]) < 0.1) < 0.2
     assert np.mean(np.array(p[True]) < 0.01) > 0.8
 

@@ -7,11 +7,13 @@ import pytest
 from scipy.optimize import minimize
 
 from pellucid.effects.mixture_chi2 import mixture_tail
+from pellucid.features.axis import Axis
 from pellucid.linalg.moments import weighted_moments
 from pellucid.solvers.variance_components import (
     fit_components,
     noise_groups,
     score_test,
+    score_test_on_points,
     score_test_with_dropped,
 )
 
@@ -232,3 +234,17 @@ def test_pooling_keeps_weak_effects_together():
     pooled = fit_components(m, group, ridge, n_iter=200, scale=1.0, pool=4.0, kind=np.zeros(40, dtype=int))
     error = [float(np.sum((fit.beta - beta) ** 2)) for fit in (pooled, alone)]
     assert error[0] < 0.8 * error[1]
+
+
+def test_score_test_on_points_is_that_of_the_rows():
+    rng = np.random.default_rng(5)
+    axis = Axis.numeric(rng.normal(size=40), np.ones(40), 12)
+    x, w, r = rng.normal(size=300), rng.uniform(0.1, 2.0, 300), rng.normal(size=300)
+    T = np.vstack([rng.normal(size=(len(axis), 4)), np.zeros(4)])  # the last point is nowhere
+    Q, weights = score_test_on_points(*axis.sums(x, w, r), T, 1.7)
+    i, share = axis.locate(x)
+    Z = (1 - share)[:, None] * T[i] + share[:, None] * T[i + 1]
+    u = Z.T @ (r - w * r.sum() / w.sum())
+    Z = Z - w @ Z / w.sum()
+    np.testing.assert_allclose(Q, u @ u / 1.7)
+    np.testing.assert_allclose(weights, np.linalg.eigvalsh((Z.T * w) @ Z), rtol=1e-8)

@@ -24,6 +24,7 @@ from pellucid.features.term_basis import VALUES, Axes, Bases, Term, TermBasis, m
 from pellucid.linalg.sample import fold_rows
 from pellucid.models.additive_stage import predictor, run_stage
 from pellucid.models.additive_state import Problem, State, basis_of, information, tests_of
+from pellucid.solvers.variance_components import score_test_on_points
 
 SAMPLE = 12_000  # rows that decide on the structure
 _MORE = 4  # times as many rows for fits that check a decision
@@ -153,7 +154,7 @@ def _main_effects(
     mains = main_picks(axes, features, columns)
     state = run_stage(small, basis_of(axes, mains, {}), None, n_newton=3, n_iter=6, prune=None)
     most = int(float(small.weight.sum()) / _ROWS_PER_COLUMN)
-    p = {term: _rough_tail(small, axes, term[0], len(pick[0]), most, state) for term, pick in mains.items()}
+    p = _rough_tails(small, axes, mains, most, state)
     rough = [term for term in sorted(p, key=lambda term: p[term]) if p[term] < min(_ROUGH * times, 0.1)]
     if rough:
         mains |= {(j,): (np.arange(len(axes.main[j]))[:most],) for (j,) in rough[:_MAX_ROUGH]}
@@ -161,24 +162,22 @@ def _main_effects(
     return mains, state
 
 
-def _rough_tail(problem: Problem, axes: Axes, j: int, first: int, most: int, state: State) -> float:
-    """p-value of the columns of a main effect from ``first`` up to ``most``, beside a fit without them.
-
-    The score test, as if these columns were orthogonal to those of the fit: it errs towards keeping few.
-    """
-    T = axes.main[j].table[:, first:most]
-    if axes.fine[j].levels or T.shape[1] == 0:
-        return 1.0
+def _rough_tails(
+    problem: Problem, axes: Axes, mains: dict[Term, tuple[np.ndarray, ...]], most: int, state: State
+) -> dict[Term, float]:
+    """p-values of the columns of main effects beyond those of a fit, up to ``most``, where there are any."""
     w, _ = problem.working(state.eta)
     slope = problem.loss.gradient(problem.y, state.eta)
-    A, b = axes.fine[j].sums(problem.X[:, j], w, -problem.weight * slope)
-    mean, total = A.sum(axis=0), float(A.sum())
-    u = T.T @ (b - mean * (b.sum() / total))
-    M = T.T @ (A @ T) - np.outer(T.T @ mean, T.T @ mean) / total
     scale = state.fit.scale
     if not problem.quadratic:  # that of the slopes: the fit may not have settled, or be overdispersed
-        scale = max(float(problem.weight @ slope**2) / total, problem.scale or 0.0)
-    return mixture_tail(float(u @ u) / scale, np.maximum(np.linalg.eigvalsh(M), 0.0))
+        scale = max(float(problem.weight @ slope**2) / float(w.sum()), problem.scale or 0.0)
+    p: dict[Term, float] = {}
+    for (j,), pick in mains.items():
+        T = axes.main[j].table[:, len(pick[0]) : most]
+        if T.shape[1] and not axes.fine[j].levels:
+            A, b = axes.fine[j].sums(problem.X[:, j], w, -problem.weight * slope)
+            p[j,] = mixture_tail(*score_test_on_points(A, b, T, scale))
+    return p
 
 
 def _first_look(

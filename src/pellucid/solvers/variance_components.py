@@ -264,6 +264,21 @@ def score_test_with_dropped(
     return float(u @ u) / fit.scale, np.maximum(weights, 0.0)
 
 
+def score_test_on_points(
+    A: np.ndarray, b: np.ndarray, T: np.ndarray, scale: float
+) -> tuple[float, np.ndarray]:
+    """The score test of columns that are functions of a few points, beside a fit without them.
+
+    Rows lie on or between the points with weights P. Of A = PᵀWP and of b = Pᵀr, the slopes at the points,
+    u = Tᵀ(b - a 1ᵀb / 1ᵀa) and M = Tᵀ(A - aaᵀ / 1ᵀa)T with a = A1: only the constant is taken out of the
+    columns T, as if they were orthogonal to the others of the fit, which leaves the test on the safe side.
+    """
+    a = A.sum(axis=0)
+    u = T.T @ (b - a * (b.sum() / a.sum()))
+    M = T.T @ (A @ T) - np.outer(T.T @ a, T.T @ a) / a.sum()
+    return float(u @ u) / scale, np.maximum(np.linalg.eigvalsh(M), 0.0)
+
+
 def noise_groups(fit: Components, group: np.ndarray, threshold: float | np.ndarray) -> np.ndarray:
     """Groups whose score is less than ``threshold`` standard deviations above its mean under noise."""
     noise = np.zeros(len(fit.ridge), dtype=bool)
