@@ -7,9 +7,11 @@ import pytest
 from scipy.special import expit
 
 from pellucid import AdditiveKernelClassifier
+from pellucid.linalg.sample import equal_rows
 from pellucid.losses import as_loss
 from pellucid.models.additive_engine import build_axes, fit_additive
-from pellucid.models.additive_loo import leave_one_out, loosened
+from pellucid.models.additive_loo import _held_out_loss, loosened
+from pellucid.models.additive_refit import refit
 from pellucid.models.additive_stage import _settle, run_stage
 from pellucid.models.additive_state import Problem
 
@@ -85,18 +87,45 @@ def test_noise_is_no_reason_for_looser_variances():
 def test_weights_are_repetitions_when_rows_are_left_out():
     X, y = waves(600)
     weight = RNG.integers(1, 4, 600)
-    X[:, 1] = np.round(X[:, 1], 2)
     heavy = problem_of(X, y, weight=weight.astype(float))
     often = problem_of(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    state = fitted(heavy)
-    same = replace(state, eta=np.repeat(state.eta, weight))
-    one, other = loosened(heavy, state), loosened(often, same)
-    assert (one is None) == (other is None)
-    if one is not None:
-        np.testing.assert_allclose(one.fit.beta, other.fit.beta, rtol=1e-8, atol=1e-10)
-    h, _ = leave_one_out(heavy, state, np.arange(600))
-    h_often, _ = leave_one_out(often, same, np.arange(len(often)))
-    np.testing.assert_allclose(np.repeat(h / weight, weight), h_often, rtol=1e-6, atol=1e-12)
+    for times in (1.0, 8.0):
+        state = fitted(heavy, times)
+        one, other = loosened(heavy, state), loosened(often, replace(state, eta=np.repeat(state.eta, weight)))
+        assert (one is None) == (other is None)
+        if one is not None:
+            np.testing.assert_allclose(one.fit.beta, other.fit.beta, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("times", [0.5, 1.0])
+def test_copies_are_no_test_of_each_other(times):
+    """On noise, leaving out one of three equal rows would call for ever looser variances."""
+    doubled = 0
+    for _ in range(8):
+        X, y = np.tile(RNG.normal(size=(150, 2)), (3, 1)), np.tile(RNG.random(150) < 0.4, 3)
+        problem = problem_of(X, y)
+        doubled += loosened(problem, fitted(problem, times)) is not None
+    assert doubled <= 1
+
+
+def test_held_out_loss_is_that_of_refits():
+    X, y = waves(120)
+    X[60:90] = X[:30]  # copies, of classes of their own
+    problem = problem_of(X, y)
+    state = fitted(problem)
+    copies = equal_rows(list(X.T))
+    found = _held_out_loss(problem, state, copies, np.float64)
+    start = problem.loss.value(problem.y, state.eta)
+    truth = np.zeros(120)
+    for place in range(12):
+        out = copies == place
+        again = refit(problem.part(~out), state.basis, state.fit.ridge)
+        eta = again.intercept + again.fit.beta @ state.basis.design(X[out])
+        truth[out] = problem.loss.value(problem.y[out], eta)
+    some = copies < 12
+    assert some.sum() == 24
+    error = np.linalg.norm(found[some] - truth[some])
+    assert error < 0.15 * np.linalg.norm(truth[some] - start[some])
 
 
 def test_rows_on_the_wrong_side_of_clear_classes():

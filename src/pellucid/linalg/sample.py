@@ -61,6 +61,18 @@ def fold_rows(columns: Sequence[np.ndarray], k: int) -> np.ndarray:
     return (_numbers(ranks) % np.uint64(k)).astype(np.intp)
 
 
+def equal_rows(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Number of each row, the same for rows that hold the same values; missing ones are equal.
+
+    Examples
+    --------
+    >>> equal_rows([np.array([1.0, 2.0, 1.0]), np.array([np.nan, 0.0, np.nan])]).tolist()
+    [0, 1, 0]
+    """
+    _, first, number = np.unique(_numbers(columns), return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[number]
+
+
 def _numbers(columns: Sequence[np.ndarray]) -> np.ndarray:
     """A number for each row, computed from its values."""
     number = np.zeros(len(columns[0]), dtype=np.uint64)

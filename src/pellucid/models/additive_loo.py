@@ -9,58 +9,81 @@ import numpy as np
 
 from pellucid.effects.loo import LeaveOneOut
 from pellucid.linalg.moments import blocks
+from pellucid.linalg.sample import equal_rows, fold_rows
 from pellucid.models.additive_state import Problem, State
 from pellucid.solvers.variance_components import fit_components
 
 _WORK = 6e10  # multiplications that exact leverages may cost; beyond, of some rows
 _LARGEST = 1.0 - 1e-6  # leverage
+_MOST_SPENT = 0.2  # degrees of freedom per row that differs from others, where variances may be doubled
 
 
 def loo_rows(problem: Problem, states: Sequence[State]) -> np.ndarray:
     """Rows to leave out: all of them where exact leverages are affordable, else some."""
-    k = max(len(state.fit.columns) for state in states)
-    most = int(max(2000, _WORK / max(k, 1) ** 2))
-    return problem.sample(most)
+    return problem.sample(_affordable(max(len(state.fit.columns) for state in states)))
+
+
+def _affordable(n_columns: int) -> int:
+    return int(max(2000, _WORK / max(n_columns, 1) ** 2))
 
 
 def leave_one_out(problem: Problem, state: State, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Leverages and linear predictors without each row: exact for squared loss, else one Newton step."""
-    part = problem.part(rows)
-    return _without_each(part, state.eta[rows], _centred(part, state, problem.dtype)[1])
+    """Leverages h_i and linear predictors without each row: exact for squared loss, else one Newton step.
 
-
-def _without_each(problem: Problem, eta: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Leverages h = w v, with v the variances of the predictors, and η - h / (1 - h) · working residual."""
-    w, z = problem.working(eta)
+    With v_i the variance of a predictor, h = w v, and η moves by -h / (1 - h) times the working residual.
+    """
+    part, eta = problem.part(rows), state.eta[rows]
+    _, v = _centred(part, state, problem.dtype)
+    w, z = part.working(eta)
     h = np.clip(w * v, 0.0, _LARGEST)
-    return h, eta - h / (1.0 - h) * (z + problem.offset - eta)
+    return h, eta - h / (1.0 - h) * (z + part.offset - eta)
 
 
 def loosened(problem: Problem, state: State) -> State | None:
     """The state with all variances doubled if the loss of rows left out is clearly lower then, else None.
 
     Classes tell little one by one, and variances that are found on a quadratic around their loss are too
-    small (Breslow and Lin 1995, Biometrika 82). A row left out is one of as many as its weight says. At the
-    minimum for ridges Λ, a Newton step for ridges Λ' solves (G + Λ')β' = (G + Λ)β; it is still to be settled.
+    small (Breslow and Lin 1995, Biometrika 82). Rows that are equal are left out together: a copy is no test.
+    At the minimum for ridges Λ, a Newton step for ridges Λ' solves (G + Λ')β' = (G + Λ)β; it is still to be
+    settled. The gain has to be more than its standard error, and than the one that a free factor is worth;
+    and a Newton step tells what a row does only while fits are far from going through all rows.
     """
-    rows = loo_rows(problem, [state])
-    units = replace(problem.part(rows), weight=np.ones(len(rows)))
+    part = problem.part(_some_with_copies(problem, state))
     beta, ridge, group = state.fit.beta, state.fit.ridge, state.basis.group
     moments = replace(state.moments, c=state.moments.G @ beta + ridge[group] * beta)
-    fit = fit_components(moments, group, ridge / 2.0, scale=problem.scale, n_iter=0, n=moments.total)
+    try:
+        fit = fit_components(moments, group, ridge / 2.0, scale=problem.scale, n_iter=0, n=moments.total)
+    except FloatingPointError:  # not even these are sure to be more than rounding
+        return None
     intercept = state.intercept + float(moments.column_mean @ (beta - fit.beta))
     looser = replace(state, fit=fit, intercept=intercept)
-    weight, dtype = problem.weight[rows], problem.dtype
+    copies = equal_rows(list(part.X.T))
+    places = (copies.max(initial=-1) + 1) * len(problem) / max(len(part), 1)
+    if fit.edf.sum() > _MOST_SPENT * places:
+        return None
     with np.errstate(invalid="ignore", over="ignore"):
-        gain = _held_out_loss(units, state, dtype) - _held_out_loss(units, looser, dtype)
-        clear = weight @ gain > np.sqrt(weight @ gain**2)
+        loss = [_held_out_loss(part, s, copies, problem.dtype) for s in (state, looser)]
+        gain = np.bincount(copies, part.weight * (loss[0] - loss[1]))
+        clear = gain.sum() > max(1.0, np.sqrt(gain @ gain))
     return looser if clear else None
 
 
-def _held_out_loss(problem: Problem, state: State, dtype: type) -> np.ndarray:
-    """Losses of rows without each of them, for coefficients that are not settled yet."""
-    _, eta = _without_each(problem, *_centred(problem, state, dtype))
-    return problem.loss.value(problem.y, eta)
+def _some_with_copies(problem: Problem, state: State) -> np.ndarray:
+    """Rows that leverages are affordable of, about as many as may be, with all rows that equal them."""
+    share = len(problem) / _affordable(len(state.fit.columns))
+    return np.flatnonzero(fold_rows(list(problem.X.T), max(int(np.ceil(share)), 1)) == 0)
+
+
+def _held_out_loss(problem: Problem, state: State, copies: np.ndarray, dtype: type) -> np.ndarray:
+    """Losses of rows without them and their copies, for coefficients that are not settled yet.
+
+    Of rows of one place, with v the variance of the predictor, h = v Σ w and η moves by -v Σ w r / (1 - h).
+    """
+    eta, v = _centred(problem, state, dtype)
+    w, z = problem.working(eta)
+    h = np.clip(v * np.bincount(copies, w)[copies], 0.0, _LARGEST)
+    pull = np.bincount(copies, w * (z + problem.offset - eta))[copies]
+    return problem.loss.value(problem.y, eta - v / (1.0 - h) * pull)
 
 
 def _centred(problem: Problem, state: State, dtype: type) -> tuple[np.ndarray, np.ndarray]:

@@ -36,7 +36,8 @@ def run_stage(
     Ridges start from those of the stage before. A step that does not lower the penalised loss is halved: the
     predictor in between is where the loss is linearised next. Groups of pairs are dropped whose score is less
     than ``prune`` standard deviations above noise, and those of main effects too if effects are ``sparse``;
-    otherwise main effects stay unless there is nothing in them.
+    otherwise main effects stay unless there is nothing in them. The ``final`` stage goes to the minimum; with
+    ``loosen`` rows left out decide whether the variances of classes and counts are doubled there.
     """
     eta = _first_predictor(problem, before)
     ridge = _first_ridges(problem, basis, before, eta)
