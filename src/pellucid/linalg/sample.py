@@ -62,7 +62,7 @@ def fold_rows(columns: Sequence[np.ndarray], k: int) -> np.ndarray:
 
 
 def equal_rows(columns: Sequence[np.ndarray]) -> np.ndarray:
-    """Number of each row, the same for rows that hold the same values; missing ones are equal.
+    """Number of each row by first appearance, the same for rows that hold the same values or miss them.
 
     Examples
     --------

@@ -84,7 +84,7 @@ def fit_additive(
     named = {j for pair in pairs or () for j in pair}
     free = pairs is None and most_pairs != 0
     features = rank_features(
-        _sample(problem), axes, features, _MAX_FEATURES, keep=named, pairs=free, alone=alone
+        _sample(problem, SAMPLE), axes, features, _MAX_FEATURES, keep=named, pairs=free, alone=alone
     )
     candidates = _candidates(features, pairs, alone)
     if pairs is None and most_pairs is None and len(problem) <= _FEW_ROWS:
@@ -92,7 +92,7 @@ def fit_additive(
     return _fit_terms(problem, axes, features, candidates, most_pairs, wanted=pairs is not None)
 
 
-def _sample(problem: Problem, most: int = SAMPLE) -> Problem:
+def _sample(problem: Problem, most: int) -> Problem:
     return problem if len(problem) <= most else problem.part(problem.sample(most))
 
 
@@ -111,7 +111,7 @@ def _fit_terms(
     Pairs that are ``wanted`` need not be significant. Without ``check`` weak pairs of classes and counts stay
     whether they help or not.
     """
-    small = _sample(problem)
+    small = _sample(problem, SAMPLE)
     times = len(problem) / len(small)
     mains, state = _main_effects(small, axes, features, times)
     if most_pairs == 0 or not candidates:
@@ -230,7 +230,7 @@ def _weak_effects(
     learn, left = (_sample(problem.part(rows), _MORE * SAMPLE) for rows in (fold != 0, fold == 0))
     if len(left) == 0 or len(learn) == 0 or not np.ptp(learn.y) > 0.0:
         return True, True
-    small = _sample(learn)
+    small = _sample(learn, SAMPLE)
     times = len(problem) / len(small)
     mains, state = _main_effects(small, axes, features, times)
     state, tests = _first_look(small, axes, mains, state, candidates, times)
