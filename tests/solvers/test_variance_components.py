@@ -248,3 +248,34 @@ def test_score_test_on_points_is_that_of_the_rows():
     Z = Z - w @ Z / w.sum()
     np.testing.assert_allclose(Q, u @ u / 1.7)
     np.testing.assert_allclose(weights, np.linalg.eigvalsh((Z.T * w) @ Z), rtol=1e-8)
+
+
+def test_where_few_groups_matter_the_usual_variance_is_a_geometric_mean():
+    Z, z = data(3, tau=(2.0, 0.5, 0.2))
+    m, kind, a = moments_of(Z, z), np.array([0, 0, 1]), 3.0
+    start = fit_components(m, GROUP, np.array([1.0, 2.0, 3.0]), n_iter=0)
+    power = np.array([np.sum(start.beta[g == GROUP] ** 2) for g in range(3)])
+    ratio = power / start.edf
+    usual = np.array([np.sqrt(ratio[0] * ratio[1])] * 2 + [ratio[2]])
+    expected = start.scale * (start.edf + a) / (power + a * usual)
+    few = np.array([True, True, False])
+    once = fit_components(m, GROUP, start.ridge, n_iter=1, pool=a, kind=kind, few=few)
+    np.testing.assert_allclose(once.ridge, expected, rtol=1e-10)
+    none = fit_components(m, GROUP, start.ridge, n_iter=1, pool=a, kind=kind, few=np.zeros(3, dtype=bool))
+    other = fit_components(m, GROUP, start.ridge, n_iter=1, pool=a, kind=kind)
+    np.testing.assert_array_equal(none.ridge, other.ridge)
+
+
+def test_strong_groups_lend_noise_no_variance_where_few_matter():
+    rng = np.random.default_rng(8)
+    group = np.repeat(np.arange(20), 5)
+    Z = rng.normal(size=(400, 100))
+    z = Z[:, :10] @ rng.normal(size=10) + rng.normal(size=400)  # two groups of twenty
+    m, kind = moments_of(Z, z), np.zeros(20, dtype=int)
+    fits = [
+        fit_components(m, group, np.ones(20), n_iter=100, scale=1.0, pool=1.0, kind=kind, few=few)
+        for few in (None, np.ones(20, dtype=bool))
+    ]
+    many, few = (fit.edf[2:].sum() for fit in fits)
+    assert few < 0.5 * many
+    np.testing.assert_allclose(fits[1].beta[:10], fits[0].beta[:10], rtol=0.2, atol=0.05)

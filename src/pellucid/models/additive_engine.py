@@ -14,6 +14,7 @@ on the moments:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,8 +23,9 @@ from pellucid.features.axis import Axis
 from pellucid.features.screening import rank_features, rank_pairs
 from pellucid.features.term_basis import VALUES, Axes, Bases, Term, TermBasis, main_picks, pair_picks
 from pellucid.linalg.sample import fold_rows
+from pellucid.models.additive_loo import held_out_losses
 from pellucid.models.additive_stage import predictor, run_stage
-from pellucid.models.additive_state import Problem, State, basis_of, information, tests_of
+from pellucid.models.additive_state import Problem, State, basis_of, clearly_lower, information, tests_of
 from pellucid.solvers.variance_components import score_test_on_points
 
 SAMPLE = 12_000  # rows that decide on the structure
@@ -31,6 +33,8 @@ _MORE = 4  # times as many rows for fits that check a decision
 _KNOTS, _PAIR_KNOTS = 256, 96
 _COLUMNS, _AXIS_COLUMNS = 800, 64  # of all main effects to begin with, and of one axis
 _ROUGH, _MAX_ROUGH = 0.01, 12  # p-value of main effects that get all their columns, and how many do at most
+_FEW_SAMPLE = 6000  # rows that decide whether few main effects matter
+_GAIN = 0.01  # share of the loss of rows left out that this has to be worth
 _ROWS_PER_COLUMN = 10  # of such an effect, at least
 _MAX_FEATURES = 300  # main effects that get columns
 _FEW_ROWS = 1500  # up to which pairs have to show their worth on rows left out
@@ -86,6 +90,8 @@ def fit_additive(
     features = rank_features(
         _sample(problem, SAMPLE), axes, features, _MAX_FEATURES, keep=named, pairs=free, alone=alone
     )
+    if problem.scale is not None:
+        problem = replace(problem, few=_few_matter(problem, axes, features))
     candidates = _candidates(features, pairs, alone)
     if pairs is None and most_pairs is None and len(problem) <= _FEW_ROWS:
         candidates = candidates if _pairs_help(problem, axes, features, candidates) else []
@@ -160,6 +166,33 @@ def _main_effects(
         mains |= {(j,): (np.arange(len(axes.main[j]))[:most],) for (j,) in rough[:_MAX_ROUGH]}
         state = run_stage(small, basis_of(axes, mains, {}), state, n_newton=2, n_iter=6, prune=None)
     return mains, state
+
+
+def _few_matter(problem: Problem, axes: Axes, features: Sequence[int]) -> bool:
+    """Whether few of the main effects of classes and counts matter, and not many that are alike.
+
+    The loss of rows left out one by one decides: it has to be lower, clearly and by a hundredth, if strong
+    effects do not lend their variance to weak ones. What noise costs a row falls with the number of rows, so
+    a sample has to show more.
+    """
+    small = _sample(problem, _FEW_SAMPLE)
+    times = len(problem) / len(small)
+    mains, state = _main_effects(small, axes, features, times)
+    fits = [
+        run_stage(
+            replace(small, few=few),
+            basis_of(axes, mains, {}),
+            state,
+            n_newton=2,
+            n_iter=6,
+            prune=None,
+            final=True,
+            loosen=False,
+        )
+        for few in (False, True)
+    ]
+    many_loss, few_loss = held_out_losses(small, fits)
+    return clearly_lower(few_loss, (1.0 - _GAIN * times) * many_loss)
 
 
 def _rough_tails(
@@ -255,9 +288,7 @@ def _weak_effects(
             eta = predictor(left, fit.basis, fit.fit.beta, fit.intercept)
             loss[sparse, few_pairs] = left.loss.value(left.y, eta)
     _, few_pairs = min(loss, key=lambda choice: float(left.weight @ loss[choice]))
-    with np.errstate(invalid="ignore"):  # both may be infinite, if rarely
-        gain = loss[False, few_pairs] - loss[True, few_pairs]
-    return float(left.weight @ gain) > float(np.sqrt(left.weight @ gain**2)), few_pairs
+    return clearly_lower(loss[True, few_pairs], loss[False, few_pairs], left.weight), few_pairs
 
 
 def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]) -> bool:

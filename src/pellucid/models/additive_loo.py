@@ -48,7 +48,6 @@ def loosened(problem: Problem, state: State) -> State | None:
     settled. The gain has to be more than its standard error, and than the one that a free factor is worth;
     and a Newton step tells what a row does only while fits are far from going through all rows.
     """
-    part = problem.part(_some_with_copies(problem, state))
     beta, ridge, group = state.fit.beta, state.fit.ridge, state.basis.group
     moments = replace(state.moments, c=state.moments.G @ beta + ridge[group] * beta)
     try:
@@ -57,15 +56,20 @@ def loosened(problem: Problem, state: State) -> State | None:
         return None
     intercept = state.intercept + float(moments.column_mean @ (beta - fit.beta))
     looser = replace(state, fit=fit, intercept=intercept)
-    copies = equal_rows(list(part.X.T))
-    places = (copies.max(initial=-1) + 1) * len(problem) / max(len(part), 1)
-    if fit.edf.sum() > _MOST_SPENT * places:
+    part = problem.part(_some_with_copies(problem, state))
+    loss = [_held_out_losses(part, s, problem.dtype) for s in (state, looser)]
+    if fit.edf.sum() > _MOST_SPENT * len(loss[0]) * len(problem) / max(len(part), 1):
         return None
-    with np.errstate(invalid="ignore", over="ignore"):
-        loss = [_held_out_loss(part, s, copies, problem.dtype) for s in (state, looser)]
-        gain = np.bincount(copies, part.weight * (loss[0] - loss[1]))
+    with np.errstate(invalid="ignore"):  # both may be infinite, if rarely
+        gain = loss[0] - loss[1]
         clear = gain.sum() > max(1.0, np.sqrt(gain @ gain))
     return looser if clear else None
+
+
+def held_out_losses(problem: Problem, states: Sequence[State]) -> list[np.ndarray]:
+    """Losses of each state at places of the features, without the rows there; of many rows, at some."""
+    part = problem.part(_some_with_copies(problem, states[0]))
+    return [_held_out_losses(part, state, problem.dtype) for state in states]
 
 
 def _some_with_copies(problem: Problem, state: State) -> np.ndarray:
@@ -74,16 +78,19 @@ def _some_with_copies(problem: Problem, state: State) -> np.ndarray:
     return np.flatnonzero(fold_rows(list(problem.X.T), max(int(np.ceil(share)), 1)) == 0)
 
 
-def _held_out_loss(problem: Problem, state: State, copies: np.ndarray, dtype: type) -> np.ndarray:
-    """Losses of rows without them and their copies, for coefficients that are not settled yet.
+def _held_out_losses(problem: Problem, state: State, dtype: type) -> np.ndarray:
+    """Loss of the rows of each place without all of them, for coefficients that need not be settled.
 
     Of rows of one place, with v the variance of the predictor, h = v Σ w and η moves by -v Σ w r / (1 - h).
     """
+    copies = equal_rows(list(problem.X.T))
     eta, v = _centred(problem, state, dtype)
     w, z = problem.working(eta)
     h = np.clip(v * np.bincount(copies, w)[copies], 0.0, _LARGEST)
     pull = np.bincount(copies, w * (z + problem.offset - eta))[copies]
-    return problem.loss.value(problem.y, eta - v / (1.0 - h) * pull)
+    with np.errstate(over="ignore"):
+        loss = problem.loss.value(problem.y, eta - v / (1.0 - h) * pull)
+        return np.bincount(copies, problem.weight * loss)
 
 
 def _centred(problem: Problem, state: State, dtype: type) -> tuple[np.ndarray, np.ndarray]:

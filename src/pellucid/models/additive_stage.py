@@ -143,6 +143,7 @@ def _components(
         extra=extra,
         pool=0.0 if problem.scale is None else _POOL,
         kind=basis.kind,
+        few=~basis.of_pairs if problem.few else None,
     )
 
 

@@ -19,13 +19,14 @@ _EXACT = 10_000  # rows up to which everything is float64
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows as a float64 matrix, targets, weights, offset and loss."""
+    """Rows as a float64 matrix, targets, weights, offset and loss; whether few main effects matter."""
 
     X: np.ndarray
     y: np.ndarray
     weight: np.ndarray
     offset: np.ndarray
     loss: Loss
+    few: bool = False
 
     def __len__(self) -> int:
         return len(self.y)
@@ -47,7 +48,7 @@ class Problem:
 
     def part(self, rows: np.ndarray | slice) -> Problem:
         """The problem on some of the rows."""
-        return Problem(self.X[rows], self.y[rows], self.weight[rows], self.offset[rows], self.loss)
+        return Problem(self.X[rows], self.y[rows], self.weight[rows], self.offset[rows], self.loss, self.few)
 
     def sample(self, k: int) -> np.ndarray:
         """At most ``k`` rows that stand for all, whatever the order of rows and the unit of the targets."""
@@ -118,6 +119,14 @@ def information(problem: Problem, eta: np.ndarray) -> float:
     if problem.scale is None:
         return n
     return max(min(n, 4.0 * float(problem.working(eta)[0].sum())), 1.0)
+
+
+def clearly_lower(loss: np.ndarray, other: np.ndarray, weight: np.ndarray | None = None) -> bool:
+    """Whether losses are lower than others by more than the standard error of the sum of differences."""
+    with np.errstate(invalid="ignore"):  # both may be infinite, if rarely
+        gain = other - loss
+        w = np.ones(len(gain)) if weight is None else weight
+        return float(w @ gain) > float(np.sqrt(w @ gain**2))
 
 
 def basis_of(axes: Axes, *picks: dict[Term, tuple[np.ndarray, ...]]) -> TermBasis:

@@ -21,6 +21,7 @@ from scipy.linalg import lapack
 from pellucid.linalg.moments import Moments
 
 _LEAST_EDF = 0.1  # a group of fewer effective degrees of freedom is noise
+_SEEN = 1e-3  # degrees of freedom from which on a group says what is usual for its kind
 _SINGLE = 1000  # columns beyond which steps on the way are taken in float32
 _LEAST_NOISE = 1e-7  # share of the variance of the targets: less would be lost in rounding
 _SMALLEST, _LARGEST = 1e-6, 1e12  # ridges beyond do not change the fit any more
@@ -89,6 +90,7 @@ def fit_components(
     extra: float | np.ndarray = 0.0,
     pool: float = 0.0,
     kind: np.ndarray | None = None,
+    few: np.ndarray | None = None,
     tol: float = 0.02,
 ) -> Components:
     """Iterate the fixed point from the ridges given.
@@ -126,6 +128,9 @@ def fit_components(
         about a single group, as those of classes do, many weak effects then survive together.
     kind : ndarray of shape (n_groups,), optional
         Number of the kind of each group; needed if ``pool`` is not zero.
+    few : ndarray of bool of shape (n_groups,), optional
+        Groups for which τ̄² is the geometric mean of ‖β_h‖² / edf_h over the kind instead: then a few strong
+        ones do not lend their variance to many that are noise.
     tol : float
         Iteration ends when no group of more than a tenth of a degree of freedom changes by more than this
         share.
@@ -140,7 +145,7 @@ def fit_components(
                 ridge[noise] = np.inf
                 fit = _solve(moments, group, ridge, scale, n, rough=True)
                 continue
-        new = _update(fit, group, ridge, spread, extra, pool, kind)
+        new = _update(fit, group, ridge, spread, extra, pool, kind, few)
         live = np.isfinite(ridge) & (fit.edf > 0.1)
         change = float(np.max(np.abs(np.log(new[live] / ridge[live])), initial=0.0))
         ridge = new
@@ -158,18 +163,30 @@ def _update(
     extra: float | np.ndarray,
     pool: float,
     kind: np.ndarray | None,
+    few: np.ndarray | None,
 ) -> np.ndarray:
     live = np.isfinite(ridge)
-    power = np.bincount(group, fit.beta**2, len(ridge))
+    power: np.ndarray = np.bincount(group, fit.beta**2, len(ridge))
     edf = fit.edf + extra
     if spread is not None:
         edf = edf + np.sqrt(fit.scale * spread / ridge)
     if pool and kind is not None:
-        usual = np.bincount(kind, power) / np.maximum(np.bincount(kind, fit.edf), 1e-12)
-        edf, power = edf + pool, power + pool * usual[kind]
+        edf, power = edf + pool, power + pool * _usual(fit.edf, power, kind, few)
     with np.errstate(divide="ignore", invalid="ignore"):
         new = np.clip(fit.scale * edf / power, _SMALLEST, _LARGEST)
     return np.where(live, np.where(power > 0, new, _LARGEST), np.inf)
+
+
+def _usual(edf: np.ndarray, power: np.ndarray, kind: np.ndarray, few: np.ndarray | None) -> np.ndarray:
+    """What variance is usual for the kind of each group."""
+    mean: np.ndarray = (np.bincount(kind, power) / np.maximum(np.bincount(kind, edf), 1e-12))[kind]
+    if few is None or not few.any():
+        return mean
+    seen = (edf > _SEEN) & (power > 0)
+    log = np.log(np.where(seen, power / np.maximum(edf, _SEEN), 1.0))
+    n_seen = np.bincount(kind, seen)
+    geometric = np.where(n_seen > 0, np.exp(np.bincount(kind, log) / np.maximum(n_seen, 1)), 0.0)
+    return np.where(few, geometric[kind], mean)
 
 
 def _solve(
