@@ -30,9 +30,7 @@ def test_features_without_effect_get_next_to_no_freedom():
     y = classes(strong(X))
     assert few_matter(X, y)
     full, right = (AdditiveKernelClassifier(interactions=0).fit(X[:, :m], y) for m in (30, 3))
-    assert (
-        full.edf_ < right.edf_ + 1.5 * 27
-    )  # it would be five each if they shared the variance of the others
+    assert full.edf_ < right.edf_ + 1.5 * 27  # five each if they shared the variance of the others
 
 
 def test_they_cost_little_on_new_rows():

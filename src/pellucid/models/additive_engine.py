@@ -33,10 +33,10 @@ _MORE = 4  # times as many rows for fits that check a decision
 _KNOTS, _PAIR_KNOTS = 256, 96
 _COLUMNS, _AXIS_COLUMNS = 800, 64  # of all main effects to begin with, and of one axis
 _ROUGH, _MAX_ROUGH = 0.01, 12  # p-value of main effects that get all their columns, and how many do at most
-_FEW_SAMPLE = 6000  # rows that decide whether few main effects matter
-_GAIN = 0.01  # share of the loss of rows left out that this has to be worth
 _ROWS_PER_COLUMN = 10  # of such an effect, at least
 _MAX_FEATURES = 300  # main effects that get columns
+_POOL_SAMPLE = 6000  # rows that decide whether few of them matter
+_GAIN = 0.01  # share of the loss of rows left out that this has to be worth
 _FEW_ROWS = 1500  # up to which pairs have to show their worth on rows left out
 _FOLDS, _FEW_FEATURES = 5, 40  # folds of these rows; two where there are more features
 _MAX_PAIRS, _LEAST_COLUMNS = 300, 8  # pairs that get columns, and how many at least to begin with
@@ -175,7 +175,7 @@ def _few_matter(problem: Problem, axes: Axes, features: Sequence[int]) -> bool:
     effects do not lend their variance to weak ones. What noise costs a row falls with the number of rows, so
     a sample has to show more.
     """
-    small = _sample(problem, _FEW_SAMPLE)
+    small = _sample(problem, _POOL_SAMPLE)
     times = len(problem) / len(small)
     mains, state = _main_effects(small, axes, features, times)
     fits = [
