@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pellucid.linalg import moments as module
+from pellucid.linalg import threads
 from pellucid.linalg.moments import block_size, blocks, weighted_moments
 
 RNG = np.random.default_rng(0)
@@ -36,6 +37,18 @@ def test_block_size_does_not_matter(monkeypatch, bytes_):
     parts = compute()
     np.testing.assert_allclose(parts.G, whole.G, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(parts.c, whole.c, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 50])
+def test_number_of_threads_does_not_matter(monkeypatch, n_threads):
+    whole = compute()
+    monkeypatch.setattr(threads, "_blas_threads", lambda: n_threads)
+    monkeypatch.setattr(module, "_FEW_ROWS", 20)
+    assert len(blocks(700, 9)) >= min(n_threads, 35)
+    parts = compute()
+    np.testing.assert_allclose(parts.G, whole.G, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(parts.c, whole.c, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(parts.column_mean, whole.column_mean, rtol=1e-12)
 
 
 def test_single_precision_is_summed_in_double():

@@ -5,7 +5,8 @@ import pytest
 
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
 from pellucid.losses import as_loss
-from pellucid.models.additive_engine import _few_matter, build_axes
+from pellucid.models import additive_mains
+from pellucid.models.additive_engine import build_axes
 from pellucid.models.additive_state import Problem, clearly_lower
 
 RNG = np.random.default_rng(6)
@@ -14,7 +15,7 @@ RNG = np.random.default_rng(6)
 def few_matter(X, y, loss="logistic", weight=None):
     weight = np.ones(len(y)) if weight is None else weight
     problem = Problem(X, np.asarray(y, dtype=float), weight, np.zeros(len(y)), as_loss(loss))
-    return _few_matter(problem, build_axes(X, weight, [None] * X.shape[1]), range(X.shape[1]))
+    return additive_mains.few_matter(problem, build_axes(X, weight, [None] * X.shape[1]), range(X.shape[1]))
 
 
 def classes(eta):

@@ -12,7 +12,7 @@ from pellucid.losses import as_loss
 from pellucid.models.additive_engine import build_axes, fit_additive
 from pellucid.models.additive_loo import held_out_losses, loosened
 from pellucid.models.additive_refit import refit
-from pellucid.models.additive_stage import _settle, run_stage
+from pellucid.models.additive_stage import _go_to_minimum, _renew, run_stage
 from pellucid.models.additive_state import Problem
 
 RNG = np.random.default_rng(11)
@@ -27,11 +27,16 @@ def fitted(problem, times=1.0):
     """A fit of main effects with the ridges that the quadratic leads to, or ``times`` these."""
     axes = build_axes(problem.X, problem.weight, [None] * problem.X.shape[1])
     state = fit_additive(problem, axes, None, 0)
-    state = run_stage(problem, state.basis, state, n_newton=6, n_iter=8, prune=None, final=True, loosen=False)
+    state = run_stage(problem, state.basis, state, n_newton=6, n_iter=8, prune=None, end="settled")
     state.fit = replace(state.fit, ridge=state.fit.ridge * times)
     for _ in range(5):  # the second derivative is that of other ridges at first
-        _settle(problem, state)
+        settle(problem, state)
     return state
+
+
+def settle(problem, state):
+    _go_to_minimum(problem, state)
+    _renew(problem, state)
 
 
 def waves(n):
@@ -57,7 +62,7 @@ def test_variances_that_are_too_small_are_doubled_and_others_not():
     assert looser is not None
     assert loosened(problem, large) is None
     np.testing.assert_allclose(looser.fit.ridge, small.fit.ridge / 2)
-    _settle(problem, looser)
+    settle(problem, looser)
     new = problem_of(*waves(20_000))
     loss = [new.value(s.intercept + s.fit.beta @ s.basis.design(new.X)) for s in (looser, small)]
     assert loss[0] < loss[1]
@@ -69,7 +74,7 @@ def test_step_to_looser_variances_goes_most_of_the_way():
     step = loosened(problem, state)
     start, near = state.fit.beta, step.fit.beta.copy()
     for _ in range(5):
-        _settle(problem, step)
+        settle(problem, step)
     assert np.linalg.norm(near - step.fit.beta) < 0.2 * np.linalg.norm(start - step.fit.beta)
     slope = problem.loss.gradient(problem.y, step.eta)
     gradient = step.basis.design(problem.X) @ slope + step.fit.ridge[step.basis.group] * step.fit.beta

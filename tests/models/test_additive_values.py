@@ -6,7 +6,8 @@ import pytest
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
 from pellucid.features.term_basis import VALUES, main_picks
 from pellucid.losses import as_loss
-from pellucid.models.additive_engine import _main_effects, _rough_tails, build_axes
+from pellucid.models.additive_engine import build_axes
+from pellucid.models.additive_mains import _rough_tails, fit_mains
 from pellucid.models.additive_stage import run_stage
 from pellucid.models.additive_state import Problem, basis_of
 
@@ -48,7 +49,7 @@ def test_codes_of_amounts_are_told_apart(shape):
     y = np.exp(0.6 * signal) * RNG.gamma(shape, 1 / shape, 3000)
     axes = build_axes(X, np.ones(3000), [None, None])
     rows = Problem(X, y, np.ones(3000), np.zeros(3000), as_loss("gamma"))
-    mains, _ = _main_effects(rows, axes, [0, 1], 1.0)
+    mains, _ = fit_mains(rows, axes, [0, 1], 1.0)
     assert [len(mains[j,][0]) for j in (0, 1)] == [59, VALUES]
 
 
@@ -70,7 +71,7 @@ def test_columns_for_values_where_there_are_jumps(jumps):
     X, _, signal = coded(4000, 120)
     y = (signal if jumps else np.sin(X[:, 0] / 20)) + 0.5 * RNG.normal(size=4000)
     axes = build_axes(X, np.ones(4000), [None, None])
-    mains, state = _main_effects(problem(X, y), axes, [0, 1], 1.0)
+    mains, state = fit_mains(problem(X, y), axes, [0, 1], 1.0)
     assert [len(mains[j,][0]) for j in (0, 1)] == [119 if jumps else VALUES, VALUES]
     assert state.basis.size == sum(len(pick[0]) for pick in mains.values())
 

@@ -17,6 +17,8 @@ from pellucid.features.axis import Axis, Basis
 
 Term = tuple[int, ...]
 Group = tuple[Term, int]
+Picks = dict[Term, tuple[np.ndarray, ...]]
+"""Columns of each term: those of its first axis and, for a pair, of its second."""
 
 BANDS = (2, 8)  # columns 0-1 of an axis are smooth, 2-7 middling, the rest rough
 VALUES = 32  # columns of a main effect from here on tell single values apart
@@ -216,7 +218,7 @@ class TermBasis:
         return (A[:, None, :] * B[None, :, :]).reshape(-1, A.shape[1])
 
 
-def main_picks(axes: Axes, features: Sequence[int], n_columns: int) -> dict[Term, tuple[np.ndarray, ...]]:
+def main_picks(axes: Axes, features: Sequence[int], n_columns: int) -> Picks:
     """The first columns of each feature; of levels, which are not a matter of smoothness, all if possible."""
     wide = sum(axes.fine[j].levels for j in features)
     most = max(n_columns, _LEVEL_COLUMNS // max(wide, 1))
@@ -234,7 +236,7 @@ def pair_picks(
     variance: Mapping[Group, float] | None = None,
     *,
     floor: float = 0.0,
-) -> dict[Term, tuple[np.ndarray, ...]]:
+) -> Picks:
     """Share ``budget`` columns among pairs: the products with the largest prior variance anywhere.
 
     The prior variance of a product is the product of the eigenvalues, times the variance of its group.
@@ -258,7 +260,7 @@ def pair_picks(
     chosen = np.argsort(-every, kind="stable")[:budget]
     chosen = chosen[every[chosen] > floor]
     of_pair_all, place_all = np.concatenate(of_pair)[chosen], np.concatenate(place)[chosen]
-    picks: dict[Term, tuple[np.ndarray, ...]] = {}
+    picks: Picks = {}
     for k, (p, q) in enumerate(pairs):
         mine = np.sort(place_all[of_pair_all == k])
         if len(mine):

@@ -15,7 +15,7 @@ from pellucid.linalg.memory import available_memory, format_bytes, require_memor
 from pellucid.linalg.nystrom import PivotedCholesky, pivoted_cholesky
 from pellucid.linalg.scale import column_scale, power_of_two
 from pellucid.linalg.spectrum import positive_spectrum
-from pellucid.linalg.threads import calm_threads
+from pellucid.linalg.threads import calm_threads, side_by_side
 from pellucid.linalg.wide import apply, column_moments, cross_gram_by_columns
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "require_memory",
     "row_blocks",
     "scaled_squared_distances",
+    "side_by_side",
     "smallest_eigenvalue",
     "solve_cholesky",
     "squared_distances",

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_BLOCK = 1 << 27  # bytes of design in one block
+from pellucid.linalg.threads import n_workers, side_by_side
+
+_BLOCK = 1 << 26  # bytes of design in one block
+_FEW_ROWS = 1024  # that are not worth a thread of their own
 
 Design = Callable[[slice], np.ndarray]
 """Columns of some rows, transposed: of shape (F, rows)."""
@@ -56,14 +59,24 @@ def weighted_moments(
     total = float(w.sum())
     target_mean = float(w @ z) / total
     r = z - target_mean
-    G, c, mean = np.zeros((F, F)), np.zeros(F), np.zeros(F)
-    for rows in blocks(len(w), F, dtype):
-        Zt = design(rows)
-        v: np.ndarray = w[rows].astype(dtype)
-        mean += Zt @ v
-        c += Zt @ (v * r[rows].astype(dtype))
-        Zt *= np.sqrt(v)
-        G += Zt @ Zt.T
+
+    def sums(some: list[slice]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        G, c, mean = np.zeros((F, F)), np.zeros(F), np.zeros(F)
+        for rows in some:
+            Zt = design(rows)
+            v: np.ndarray = w[rows].astype(dtype)
+            mean += Zt @ v
+            c += Zt @ (v * r[rows].astype(dtype))
+            Zt *= np.sqrt(v)
+            G += Zt @ Zt.T
+        return G, c, mean
+
+    every, n = blocks(len(w), F, dtype), n_workers()
+    (G, c, mean), *others = side_by_side(sums, [every[k::n] for k in range(min(n, max(len(every), 1)))])
+    for G_k, c_k, mean_k in others:
+        G += G_k
+        c += c_k
+        mean += mean_k
     mean /= total
     G -= total * np.outer(mean, mean)
     c -= mean * float(w @ r)
@@ -71,6 +84,6 @@ def weighted_moments(
 
 
 def blocks(n: int, F: int, dtype: type = np.float64) -> list[slice]:
-    """Slices of rows whose design fits one block."""
-    step = block_size(F, np.dtype(dtype).itemsize)
+    """Slices of rows whose design fits one block, so many that all threads have some if there are enough."""
+    step = min(block_size(F, np.dtype(dtype).itemsize), max(_FEW_ROWS, -(-n // n_workers())))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]

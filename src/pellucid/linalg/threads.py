@@ -1,15 +1,20 @@
-"""One thread where more would only get in each other's way."""
+"""Threads: one where more would only get in each other's way, several for work that falls into parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from functools import lru_cache
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 # Below this size threads save little, and on a busy machine, where they wait for each other in a loop, a
 # decomposition by two threads was seen to take ten times as long as by one.
@@ -23,6 +28,12 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def _blas_threads() -> int:
+    """Threads that linear algebra uses now."""
+    libraries = _controller().info()
+    return max((lib["num_threads"] for lib in libraries if lib["user_api"] == "blas"), default=1)
+
+
 class _Calm:
     """Counts the fits that want one thread: the first sets the limit, the last lifts it.
 
@@ -32,12 +43,14 @@ class _Calm:
     def __init__(self) -> None:
         self.lock = Lock()
         self.depth = 0
+        self.usual = 1  # threads of linear algebra without the limit
         self.limiter: Any = None
 
     def enter(self) -> None:
         """One more fit wants calm."""
         with self.lock:
             if self.depth == 0:
+                self.usual = _blas_threads()
                 self.limiter = _controller().limit(limits=1, user_api="blas")
             self.depth += 1
 
@@ -50,6 +63,39 @@ class _Calm:
 
 
 _CALM = _Calm()
+_ASIDE: ContextVar[bool] = ContextVar("_ASIDE", default=False)  # whether this is one of several parts
+
+
+def n_workers() -> int:
+    """How many parts of the work may run at once: as many as linear algebra has threads, if at all."""
+    if _ASIDE.get():
+        return 1
+    with _CALM.lock:
+        return _CALM.usual if _CALM.depth else _blas_threads()
+
+
+def side_by_side(work: Callable[[T], R], parts: Sequence[T]) -> list[R]:
+    """Results of ``work`` for each part, in their order; parts run at once, with one thread each.
+
+    Parts are to spend their time where NumPy and SciPy release the interpreter lock. Two threads that each
+    walk through linear algebra of their own are never idle, whereas two threads within it wait for all that
+    is not linear algebra. Parts of a part run one after another. ``np.errstate`` of the caller holds.
+    """
+    n = min(n_workers(), len(parts))
+    if n < 2:
+        return [work(part) for part in parts]
+
+    def aside(part: T) -> R:
+        _ASIDE.set(True)
+        return work(part)
+
+    _CALM.enter()
+    try:
+        with ThreadPoolExecutor(n) as pool:
+            contexts = [copy_context() for _ in parts]
+            return list(pool.map(lambda context, part: context.run(aside, part), contexts, parts))
+    finally:
+        _CALM.leave()
 
 
 @contextmanager

@@ -14,29 +14,28 @@ on the moments:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.features.axis import Axis
 from pellucid.features.screening import rank_features, rank_pairs
-from pellucid.features.term_basis import VALUES, Axes, Bases, Term, TermBasis, main_picks, pair_picks
+from pellucid.features.term_basis import Axes, Bases, Picks, Term, TermBasis, pair_picks
+from pellucid.linalg import side_by_side
 from pellucid.linalg.sample import fold_rows
-from pellucid.models.additive_loo import held_out_losses
-from pellucid.models.additive_stage import predictor, run_stage
+from pellucid.models.additive_crowd import ROWS, find_crowd, fit_crowd
+from pellucid.models.additive_design import predictor
+from pellucid.models.additive_mains import few_matter, fit_mains
+from pellucid.models.additive_stage import End, run_stage
 from pellucid.models.additive_state import Problem, State, basis_of, clearly_lower, information, tests_of
-from pellucid.solvers.variance_components import score_test_on_points
 
 SAMPLE = 12_000  # rows that decide on the structure
+_PARTS = 3  # of the rows, one of which is left out to check a decision
 _MORE = 4  # times as many rows for fits that check a decision
 _KNOTS, _PAIR_KNOTS = 256, 96
-_COLUMNS, _AXIS_COLUMNS = 800, 64  # of all main effects to begin with, and of one axis
-_ROUGH, _MAX_ROUGH = 0.01, 12  # p-value of main effects that get all their columns, and how many do at most
-_ROWS_PER_COLUMN = 10  # of such an effect, at least
+_AXIS_COLUMNS = 64  # of one axis
 _MAX_FEATURES = 300  # main effects that get columns
-_POOL_SAMPLE = 6000  # rows that decide whether few of them matter
-_GAIN = 0.01  # share of the loss of rows left out that this has to be worth
 _FEW_ROWS = 1500  # up to which pairs have to show their worth on rows left out
 _FOLDS, _FEW_FEATURES = 5, 40  # folds of these rows; two where there are more features
 _MAX_PAIRS, _LEAST_COLUMNS = 300, 8  # pairs that get columns, and how many at least to begin with
@@ -45,6 +44,8 @@ _ROUNDS, _WORTH = 2, 0.97  # columns are shared out again as long as the error f
 _DOUBT = 0.1  # pairs of a larger p-value are left out, unless weak effects are pooled
 _NOISE = 0.2  # share of noise among pairs, where weak effects are pooled but do not help
 _LEAST_SIGNAL = 0.1  # prior variance of a column in units of its sampling variance
+_LEAST_WEAK_SIGNAL = 0.02  # the same for classes and counts, of which much is carried by what is weak
+_FEWEST, _MOST, _MOST_WEAK = 600, 4000, 3000  # columns of all pairs; the last for classes and counts
 _LENGTH_SCALE = 1.0  # of an axis whose bulk runs from 0 to 1; groups adapt it
 
 
@@ -88,18 +89,43 @@ def fit_additive(
     named = {j for pair in pairs or () for j in pair}
     free = pairs is None and most_pairs != 0
     features = rank_features(
-        _sample(problem, SAMPLE), axes, features, _MAX_FEATURES, keep=named, pairs=free, alone=alone
+        problem.some(SAMPLE), axes, features, _MAX_FEATURES, keep=named, pairs=free, alone=alone
     )
     if problem.scale is not None:
-        problem = replace(problem, few=_few_matter(problem, axes, features))
+        problem = replace(problem, few=few_matter(problem, axes, features))
     candidates = _candidates(features, pairs, alone)
-    if pairs is None and most_pairs is None and len(problem) <= _FEW_ROWS:
-        candidates = candidates if _pairs_help(problem, axes, features, candidates) else []
-    return _fit_terms(problem, axes, features, candidates, most_pairs, wanted=pairs is not None)
+    if not free or most_pairs is not None:
+        return _fit_terms(problem, axes, features, candidates, most_pairs, wanted=pairs is not None)
+    crowd = _fit_crowd(problem, axes, features, candidates)
+    if crowd is not None:
+        return crowd
+    if len(problem) <= _FEW_ROWS and not _pairs_help(problem, axes, features, candidates):
+        candidates = []
+    return _fit_terms(problem, axes, features, candidates)
 
 
-def _sample(problem: Problem, most: int) -> Problem:
-    return problem if len(problem) <= most else problem.part(problem.sample(most))
+def _fit_crowd(
+    problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]
+) -> State | None:
+    """The fit in which all effects of classes or counts share one variance, where that pays.
+
+    On rows left out, pairs together have to be clearly better than none, and effects with variances of their
+    own must not be clearly better than those that share one.
+    """
+    if problem.scale is None or not ROWS[0] <= len(problem) <= ROWS[1] or not candidates:
+        return None
+    members = sorted({j for pair in candidates for j in pair})
+    _, mains = fit_mains(problem, axes, features, 1.0)
+    crowd = find_crowd(problem, axes, members, mains, _PARTS)
+    if crowd is None:
+        return None
+    learn, left = problem.part(crowd.fold != 0), problem.part(crowd.fold == 0)
+    for pairs in ((), candidates) if np.ptp(learn.y) > 0.0 else ():
+        own = _fit_terms(learn, axes, features, pairs, check=False)
+        eta = predictor(left, own.basis, own.fit.beta, own.intercept)
+        if clearly_lower(left.loss.value(left.y, eta), crowd.loss[crowd.fold == 0], left.weight):
+            return None
+    return fit_crowd(problem, axes, members, mains, crowd.variance)
 
 
 def _fit_terms(
@@ -117,122 +143,72 @@ def _fit_terms(
     Pairs that are ``wanted`` need not be significant. Without ``check`` weak pairs of classes and counts stay
     whether they help or not.
     """
-    small = _sample(problem, SAMPLE)
-    times = len(problem) / len(small)
-    mains, state = _main_effects(small, axes, features, times)
     if most_pairs == 0 or not candidates:
-        return run_stage(
-            problem, basis_of(axes, mains, {}), state, n_newton=8, n_iter=15, prune=None, final=True
-        )
-    state, tests = _first_look(small, axes, mains, state, candidates, times)
-    doubtful = set() if wanted else _doubtful(problem, tests, len(candidates))
-    crowd = 2 * len(doubtful) > len(tests)  # of pairs that were chosen for being large by chance
-    sparse = problem.scale is None
-    if not sparse:
-        ask = check and most_pairs is None and crowd
-        sparse, few_pairs = _weak_effects(problem, axes, features, candidates) if ask else (False, False)
-        doubtful = doubtful if few_pairs else set()
-    for _ in range(_ROUNDS if problem.quadratic else 1):
-        error = state.fit.gcv(float(small.weight.sum()))
+        small = problem.some(SAMPLE)
+        _, state = fit_mains(small, axes, features, len(problem) / len(small))
+        return run_stage(problem, state.basis, state, n_newton=8, n_iter=15, prune=None, end="loosened")
+    check = check and not wanted and most_pairs is None and problem.scale is not None
+    learn, left = _two_parts(problem) if check else (problem, problem)
+    look = _first_look(problem, axes, features, candidates, len(problem))
+    crowd = not wanted and 2 * len(look.doubtful) > len(look.tests)  # chosen for being large by chance
+    sparse = few_pairs = problem.scale is None
+    if check and crowd:
+        part = _first_look(learn, axes, features, candidates, len(problem))
+        sparse, few_pairs = _weak_effects(learn, left, axes, part)
+    doubtful = look.doubtful if few_pairs and not wanted else set()
+    state, rows, times = look.state, look.rows, look.times
+    for _ in range(_ROUNDS if problem.quadratic and times == 1.0 else 1):  # the last fit is one more round
+        error = state.fit.gcv(float(rows.weight.sum()))
         chosen = [t for t in _strongest(state, None) if t not in doubtful]
-        last = _shared_out(problem, axes, mains, chosen, state, _budget(small, state, times))
-        state = run_stage(small, last, state, n_newton=2, n_iter=8, prune=_PRUNE_FIRST, sparse=sparse)
-        if state.fit.gcv(float(small.weight.sum())) > _WORTH * error:
+        last = _shared_out(axes, look.mains, chosen, state, rows, times)
+        if problem.scale is not None:  # classes tell little each
+            rows = problem.some(_MORE * SAMPLE)
+            times = len(problem) / len(rows)
+        state = run_stage(rows, last, state, n_newton=2, n_iter=8, prune=_PRUNE_FIRST, sparse=sparse)
+        if state.fit.gcv(float(rows.weight.sum())) > _WORTH * error:
             break
     chosen = [t for t in _strongest(state, most_pairs) if t not in doubtful]
-    last = _shared_out(problem, axes, mains, chosen, state, _budget(small, state, times))
-    state = run_stage(
-        problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, sparse=sparse, final=True, loosen=not crowd
-    )
-    state.tests |= {term: tests[term] for term in state.basis.terms if len(term) == 2}
+    last = _shared_out(axes, look.mains, chosen, state, rows, times)
+    end: End = "settled" if crowd else "loosened"
+    state = run_stage(problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, sparse=sparse, end=end)
+    state.tests |= {term: look.tests[term] for term in state.basis.terms if len(term) == 2}
     return state
 
 
-def _main_effects(
-    small: Problem, axes: Axes, features: Sequence[int], times: float
-) -> tuple[dict[Term, tuple[np.ndarray, ...]], State]:
-    """Columns of the main effects, and a fit of them to some rows; all rows are ``times`` as many.
+@dataclass(frozen=True)
+class _Look:
+    """A fit of pairs with a few columns each beside main effects, and what it says about them.
 
-    Effects that are rougher than the first columns allow get all the columns of their axis: those that jump
-    from one value to the next, as the effect of a code that only looks like a number does.
+    ``rows`` were looked at; all rows are ``times`` as many. There are score tests of the pairs that kept a
+    variance; those are ``doubtful`` that may be noise.
     """
-    columns = int(np.clip(_COLUMNS // max(len(features), 1), 8, VALUES))
-    mains = main_picks(axes, features, columns)
-    state = run_stage(small, basis_of(axes, mains, {}), None, n_newton=3, n_iter=6, prune=None)
-    most = int(float(small.weight.sum()) / _ROWS_PER_COLUMN)
-    p = _rough_tails(small, axes, mains, most, state)
-    rough = [term for term in sorted(p, key=lambda term: p[term]) if p[term] < min(_ROUGH * times, 0.1)]
-    if rough:
-        mains |= {(j,): (np.arange(len(axes.main[j]))[:most],) for (j,) in rough[:_MAX_ROUGH]}
-        state = run_stage(small, basis_of(axes, mains, {}), state, n_newton=2, n_iter=6, prune=None)
-    return mains, state
 
-
-def _few_matter(problem: Problem, axes: Axes, features: Sequence[int]) -> bool:
-    """Whether few of the main effects of classes and counts matter, and not many that are alike.
-
-    The loss of rows left out one by one decides: it has to be lower, clearly and by a hundredth, if strong
-    effects do not lend their variance to weak ones. What noise costs a row falls with the number of rows, so
-    a sample has to show more.
-    """
-    small = _sample(problem, _POOL_SAMPLE)
-    times = len(problem) / len(small)
-    mains, state = _main_effects(small, axes, features, times)
-    fits = [
-        run_stage(
-            replace(small, few=few),
-            basis_of(axes, mains, {}),
-            state,
-            n_newton=2,
-            n_iter=6,
-            prune=None,
-            final=True,
-            loosen=False,
-        )
-        for few in (False, True)
-    ]
-    many_loss, few_loss = held_out_losses(small, fits)
-    return clearly_lower(few_loss, (1.0 - _GAIN * times) * many_loss)
-
-
-def _rough_tails(
-    problem: Problem, axes: Axes, mains: dict[Term, tuple[np.ndarray, ...]], most: int, state: State
-) -> dict[Term, float]:
-    """p-values of the columns of main effects beyond those of a fit, up to ``most``, where there are any."""
-    w, _ = problem.working(state.eta)
-    slope = problem.loss.gradient(problem.y, state.eta)
-    scale = state.fit.scale
-    if not problem.quadratic:  # that of the slopes: the fit may not have settled, or be overdispersed
-        scale = max(float(problem.weight @ slope**2) / float(w.sum()), problem.scale or 0.0)
-    p: dict[Term, float] = {}
-    for (j,), pick in mains.items():
-        T = axes.main[j].table[:, len(pick[0]) : most]
-        if T.shape[1] and not axes.fine[j].levels:
-            A, b = axes.fine[j].sums(problem.X[:, j], w, -problem.weight * slope)
-            p[j,] = mixture_tail(*score_test_on_points(A, b, T, scale))
-    return p
+    rows: Problem
+    times: float
+    mains: Picks
+    state: State
+    tests: dict[Term, tuple[float, np.ndarray]]
+    doubtful: set[Term]
 
 
 def _first_look(
-    small: Problem, axes: Axes, mains: dict, state: State, candidates: Sequence[Term], times: float
-) -> tuple[State, dict[Term, tuple[float, np.ndarray]]]:
-    """Pairs with a few columns each beside main effects, and score tests of those that kept a variance."""
+    problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term], n: int
+) -> _Look:
+    """Fit main effects and pairs to some rows of a problem, as if there were ``n`` rows."""
+    small = problem.some(SAMPLE)
+    times = n / len(small)
+    mains, state = fit_mains(small, axes, features, times)
     n_pairs = int(np.clip(len(small) // 12, 50, _MAX_PAIRS))
+    tried = candidates
     if len(candidates) > n_pairs:
-        candidates = rank_pairs(small, axes, state.eta, candidates, n_pairs)
-    first = pair_picks(
-        axes, candidates, max(_budget(small, state, times) * 6 // 10, _LEAST_COLUMNS * len(candidates))
-    )
+        tried = rank_pairs(small, axes, state.eta, candidates, n_pairs)
+    first = pair_picks(axes, tried, max(_budget(small, state, times) * 6 // 10, _LEAST_COLUMNS * len(tried)))
+    sparse = small.scale is None
     state = run_stage(
-        small,
-        basis_of(axes, mains, first),
-        state,
-        n_newton=4,
-        n_iter=8,
-        prune=_PRUNE_FIRST,
-        sparse=small.scale is None,
+        small, basis_of(axes, mains, first), state, n_newton=3, n_iter=8, prune=_PRUNE_FIRST, sparse=sparse
     )
-    return state, tests_of(state, _strongest(state, None))
+    tests = tests_of(state, _strongest(state, None))
+    return _Look(small, times, mains, state, tests, _doubtful(small, tests, len(candidates)))
 
 
 def _doubtful(problem: Problem, tests: dict[Term, tuple[float, np.ndarray]], n_candidates: int) -> set[Term]:
@@ -251,44 +227,37 @@ def _doubtful(problem: Problem, tests: dict[Term, tuple[float, np.ndarray]], n_c
     return {terms[k] for k, q_value in zip(order, q, strict=True) if q_value > _NOISE}
 
 
-def _weak_effects(
-    problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]
-) -> tuple[bool, bool]:
+def _two_parts(problem: Problem) -> tuple[Problem, Problem]:
+    """Rows to learn from, and a third of all to leave out, or none if they are needed; of many, not all."""
+    fold = fold_rows(list(problem.X.T), _PARTS)
+    learn, left = (problem.part(rows).some(_MORE * SAMPLE) for rows in (fold != 0, fold == 0))
+    enough = len(learn) > 0 and np.ptp(learn.y) > 0.0
+    return (learn, left) if enough else (problem, problem.part(slice(0)))
+
+
+def _weak_effects(learn: Problem, left: Problem, axes: Axes, look: _Look) -> tuple[bool, bool]:
     """Whether to leave out weak main effects, and whether pairs that are doubtful one by one.
 
-    The loss of rows left out decides, a third of all; of many rows, not all are fitted and predicted. Pairs
-    have to lower it together; main effects are left out only if it is clearly lower without them.
+    The loss of rows left out decides. Pairs have to lower it together; main effects are left out only if it
+    is clearly lower without them. Where nothing can be left out, both are.
     """
-    fold = fold_rows(list(problem.X.T), 3)
-    learn, left = (_sample(problem.part(rows), _MORE * SAMPLE) for rows in (fold != 0, fold == 0))
-    if len(left) == 0 or len(learn) == 0 or not np.ptp(learn.y) > 0.0:
+    if len(left) == 0:
         return True, True
-    small = _sample(learn, SAMPLE)
-    times = len(problem) / len(small)
-    mains, state = _main_effects(small, axes, features, times)
-    state, tests = _first_look(small, axes, mains, state, candidates, times)
-    doubtful = _doubtful(problem, tests, len(candidates))
-    budget = _budget(small, state, times)
-    loss = {}
-    for few_pairs in (True, False) if doubtful else (False,):
-        chosen = [t for t in _strongest(state, None) if not (few_pairs and t in doubtful)]
-        last = _shared_out(learn, axes, mains, chosen, state, budget)
-        for sparse in (True, False):
-            fit = run_stage(
-                learn,
-                last,
-                state,
-                n_newton=2,
-                n_iter=8,
-                prune=_PRUNE,
-                sparse=sparse,
-                final=True,
-                loosen=False,
-            )
-            eta = predictor(left, fit.basis, fit.fit.beta, fit.intercept)
-            loss[sparse, few_pairs] = left.loss.value(left.y, eta)
-    _, few_pairs = min(loss, key=lambda choice: float(left.weight @ loss[choice]))
-    return clearly_lower(loss[True, few_pairs], loss[False, few_pairs], left.weight), few_pairs
+    pairs = _strongest(look.state, None)
+
+    def loss(choice: tuple[bool, bool]) -> np.ndarray:
+        sparse, few_pairs = choice
+        chosen = [t for t in pairs if not (few_pairs and t in look.doubtful)]
+        last = _shared_out(axes, look.mains, chosen, look.state, look.rows, look.times)
+        fit = run_stage(
+            learn, last, look.state, n_newton=1, n_iter=8, prune=_PRUNE, sparse=sparse, end="minimum"
+        )
+        return left.loss.value(left.y, predictor(left, fit.basis, fit.fit.beta, fit.intercept))
+
+    choices = [(s, f) for f in ((True, False) if look.doubtful else (False,)) for s in (True, False)]
+    losses = dict(zip(choices, side_by_side(loss, choices), strict=True))
+    _, few_pairs = min(losses, key=lambda choice: float(left.weight @ losses[choice]))
+    return clearly_lower(losses[True, few_pairs], losses[False, few_pairs], left.weight), few_pairs
 
 
 def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]) -> bool:
@@ -299,26 +268,33 @@ def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidate
     """
     n_folds = _FOLDS if len(features) <= _FEW_FEATURES else 2
     fold = fold_rows(list(problem.X.T), n_folds)
-    gain = np.zeros(len(problem))
-    for k in range(n_folds):
-        rest, left = problem.part(fold != k), problem.part(fold == k)
-        if len(left) == 0:
-            continue
-        if len(rest) == 0 or not np.ptp(rest.y) > 0.0:
-            return False
-        for sign, pairs in ((1.0, []), (-1.0, candidates)):
-            state = _fit_terms(rest, axes, features, pairs, check=False)
-            eta = predictor(left, state.basis, state.fit.beta, state.intercept)
-            gain[fold == k] += sign * left.loss.value(left.y, eta)
-    return float(problem.weight @ gain) > float(np.sqrt(problem.weight @ gain**2))
+    parts = [(problem.part(fold != k), problem.part(fold == k)) for k in np.unique(fold)]
+    if not all(len(rest) and np.ptp(rest.y) > 0.0 for rest, _ in parts):
+        return False
+
+    def losses(choice: tuple[Problem, Problem, Sequence[Term]]) -> np.ndarray:
+        rest, left, pairs = choice
+        state = _fit_terms(rest, axes, features, pairs, check=False)
+        eta = predictor(left, state.basis, state.fit.beta, state.intercept)
+        return left.loss.value(left.y, eta)
+
+    every = side_by_side(losses, [(*part, pairs) for pairs in (candidates, ()) for part in parts])
+    with_pairs, without = np.split(np.concatenate(every), 2)
+    return clearly_lower(with_pairs, without, np.concatenate([left.weight for _, left in parts]))
 
 
 def _shared_out(
-    problem: Problem, axes: Axes, mains: dict, pairs: Sequence[Term], state: State, budget: int
+    axes: Axes, mains: Picks, pairs: Sequence[Term], state: State, rows: Problem, times: float
 ) -> TermBasis:
-    """Main effects, and pairs with columns by the variances that their groups turned out to have."""
-    floor = _floor(problem, state)
-    return basis_of(axes, mains, pair_picks(axes, pairs, budget, state.variance, floor=floor))
+    """Main effects, and pairs with columns by the variances that their groups turned out to have.
+
+    The state is a fit of ``rows``; all rows are ``times`` as many. A column needs a prior variance that is
+    not lost in its sampling variance.
+    """
+    least = _LEAST_SIGNAL if rows.scale is None else _LEAST_WEAK_SIGNAL
+    floor = least * state.fit.scale / (times * float(rows.working(state.eta)[0].sum()))
+    picks = pair_picks(axes, pairs, _budget(rows, state, times), state.variance, floor=floor)
+    return basis_of(axes, mains, picks)
 
 
 def _names_rows(axis: Axis, problem: Problem) -> bool:
@@ -350,11 +326,5 @@ def _power(state: State, t: int) -> float:
 
 def _budget(problem: Problem, state: State, times: float) -> int:
     """Columns of pairs that the data can pay for, from the information in the rows."""
-    factor = 20.0 if problem.scale is None else 60.0
-    worth = times * information(problem, state.eta)
-    return int(np.clip(factor * np.sqrt(worth), 600, 4000))
-
-
-def _floor(problem: Problem, state: State) -> float:
-    """Prior variance below which a column would have less than a tenth of a degree of freedom."""
-    return _LEAST_SIGNAL * state.fit.scale / float(problem.weight.sum())
+    factor, most = (20.0, _MOST) if problem.scale is None else (60.0, _MOST_WEAK)
+    return int(np.clip(factor * np.sqrt(times * information(problem, state.eta)), _FEWEST, most))

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pellucid.effects.loo import LeaveOneOut
+from pellucid.linalg import side_by_side
 from pellucid.linalg.moments import blocks
 from pellucid.linalg.sample import equal_rows, fold_rows
 from pellucid.models.additive_state import Problem, State, clearly_lower
@@ -99,10 +100,13 @@ def _centred(problem: Problem, state: State, dtype: type) -> tuple[np.ndarray, n
     mean = m.column_mean[fit.columns].astype(dtype)[:, None]
     eta = problem.offset + (state.intercept + float(m.column_mean @ fit.beta))
     v = np.empty(len(problem))
-    for block in blocks(len(problem), max(state.basis.size, 1), dtype):
-        Z = state.basis.design(problem.X[block], dtype)[fit.columns] - mean
-        eta[block] += beta @ Z
-        v[block] = np.sum(np.square(root @ Z), axis=0)
+
+    def fill(rows: slice) -> None:
+        Z = state.basis.design(problem.X[rows], dtype)[fit.columns] - mean
+        eta[rows] += beta @ Z
+        v[rows] = np.sum(np.square(root @ Z), axis=0)
+
+    side_by_side(fill, blocks(len(problem), max(state.basis.size, 1), dtype))
     return eta, v + 1.0 / m.total
 
 

@@ -11,8 +11,9 @@ from pellucid.effects.receipt import Receipt
 from pellucid.effects.tables import TermTables
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.distances import squared_distances
-from pellucid.linalg.moments import Moments, weighted_moments
+from pellucid.linalg.moments import Moments
 from pellucid.linalg.sample import sample_rows
+from pellucid.models.additive_design import moments_at
 from pellucid.models.additive_state import Problem, State
 from pellucid.solvers.variance_components import fit_components
 
@@ -105,8 +106,7 @@ def _main_columns(basis: TermBasis) -> np.ndarray:
 def _moments_of_mains(problem: Problem, basis: TermBasis, w: np.ndarray, z: np.ndarray) -> Moments:
     alone = [t for t, term in enumerate(basis.terms) if len(term) == 1]
     lean = TermBasis(basis.axes, tuple(basis.terms[t] for t in alone), tuple(basis.picks[t] for t in alone))
-    dtype = problem.dtype
-    return weighted_moments(lambda rows: lean.design(problem.X[rows], dtype), w, z, lean.size, dtype)
+    return moments_at(problem, lean, w, z)
 
 
 def _positions(X: np.ndarray, tables: TermTables) -> np.ndarray:

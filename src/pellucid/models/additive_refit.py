@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pellucid.features.term_basis import TermBasis
-from pellucid.linalg.moments import Moments, blocks, weighted_moments
-from pellucid.models.additive_stage import predictor
+from pellucid.linalg.moments import Moments
+from pellucid.models.additive_design import Design, moments_at, predictor
 from pellucid.models.additive_state import Problem, State
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
 from pellucid.solvers.variance_components import Components, fit_components
@@ -57,10 +57,7 @@ def _quadratic(
     w, z = problem.working(eta)
 
     def solve(dtype: type) -> tuple[Moments, Components]:
-        def design(rows: slice) -> np.ndarray:
-            return basis.design(problem.X[rows], dtype)
-
-        moments = weighted_moments(design, w, z, basis.size, dtype)
+        moments = moments_at(problem, basis, w, z, dtype)
         n = float(problem.weight.sum())
         return moments, fit_components(moments, basis.group, ridge, scale=problem.scale, n_iter=0, n=n)
 
@@ -85,6 +82,7 @@ def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
     basis = state.basis
     ridge = np.where(np.isfinite(state.fit.ridge), state.fit.ridge, 0.0)[basis.group]
     beta = state.fit.beta
+    Z = Design(problem, basis)
     value = problem.value(state.eta) + 0.5 * float(ridge @ beta**2)
     at = _Place(beta, state.intercept, state.eta, value)
     tol = 1e-13 if problem.dtype is np.float64 else 1e-7
@@ -93,7 +91,7 @@ def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
         moments, metric = _quadratic(problem, basis, state.fit.ridge, at.eta)
         before = -np.inf
         for _ in range(_STEPS):
-            held, decrease, moved = _step(problem, basis, ridge, moments, metric, A, at)
+            held, decrease, moved = _step(problem, Z, ridge, moments, metric, A, at)
             done = moved is None or decrease > -tol * max(abs(at.value), 1e-300)
             if done:
                 break
@@ -104,6 +102,7 @@ def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
             before = decrease
         if done:
             break
+    moments, metric = _quadratic(problem, basis, state.fit.ridge, at.eta)  # degrees of freedom are those here
     fit = replace(metric, beta=at.beta)
     return _settle(
         problem,
@@ -115,7 +114,7 @@ def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
 
 def _step(
     problem: Problem,
-    basis: TermBasis,
+    Z: Design,
     ridge: np.ndarray,
     moments: Moments,
     metric: Components,
@@ -125,17 +124,15 @@ def _step(
     """Minimum of one quadratic in the cone, the decrease it promises, and the place reached towards it."""
     columns, mean = metric.columns, moments.column_mean
     slope = problem.weight * problem.loss.gradient(problem.y, at.eta)
-    g = np.zeros(basis.size)
-    for rows in blocks(len(problem), max(basis.size, 1), problem.dtype):
-        g += basis.design(problem.X[rows], problem.dtype) @ slope[rows].astype(problem.dtype)
+    g = Z.sums(slope)
     g0 = float(slope.sum())
     centred = (g - mean * g0 + ridge * at.beta)[columns]
     free = at.beta[columns] - metric.root.T @ (metric.root @ centred)
     held = nearest_in_cone(free, metric.root, A[:, columns])
-    step = np.zeros(basis.size)
+    step = np.zeros_like(at.beta)
     step[columns] = held.beta - at.beta[columns]
     step0 = -g0 / moments.total - float(mean @ step)
-    direction = predictor(problem, basis, step, step0) - problem.offset
+    direction = step0 + Z.times(step)
     decrease = float(centred @ step[columns]) - g0 * g0 / moments.total
     t = 1.0
     while t > 1e-6:

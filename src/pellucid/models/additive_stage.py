@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
 from pellucid.features.term_basis import TermBasis
-from pellucid.linalg.moments import Design, Moments, blocks, weighted_moments
+from pellucid.linalg.moments import Moments
+from pellucid.models.additive_design import Design, moments_at, predictor
 from pellucid.models.additive_loo import loosened
 from pellucid.models.additive_state import Problem, State, compact, information
 from pellucid.solvers.variance_components import Components, fit_components
 
 _USUAL_SPREAD = 5.0  # prior mean of a group's standard deviation, in units of the linear predictor
 _CLOSE = 1e-3  # what the last step may still have hoped to gain, per row or as a share of the loss
+_CLOSER = 1e-9  # the same where it costs nothing
 _SETTLINGS = 4  # second derivatives that the way to the minimum may take
 _NOTHING = -1.0  # standard deviations below the mean of noise: there is nothing in a main effect
 _POOL = 1.0  # degrees of freedom by which groups of one kind pull each other together, where scale is fixed
+
+
+End = Literal["minimum", "settled", "loosened"]
+"""How a last stage ends, for a loss that is not quadratic: at the minimum for the ridges found; with moments
+taken there; and with all variances of classes and counts doubled, if rows left out say so."""
 
 
 def run_stage(
@@ -25,38 +33,39 @@ def run_stage(
     before: State | None,
     *,
     n_newton: int,
-    n_iter: int,
+    n_iter: int = 0,
     prune: float | None,
     sparse: bool = True,
-    final: bool = False,
-    loosen: bool = True,
+    end: End | None = None,
+    variance: float | None = None,
 ) -> State:
     """Fit one basis: Newton steps around the loss, variances chosen on the moments of each.
 
     Ridges start from those of the stage before. A step that does not lower the penalised loss is halved: the
     predictor in between is where the loss is linearised next. Groups of pairs are dropped whose score is less
     than ``prune`` standard deviations above noise, and those of main effects too if effects are ``sparse``;
-    otherwise main effects stay unless there is nothing in them. The ``final`` stage goes to the minimum; with
-    ``loosen`` rows left out decide whether the variances of classes and counts are doubled there.
+    otherwise main effects stay unless there is nothing in them. ``end`` says how a last stage ends. A
+    ``variance`` is that of all groups, and stays.
     """
     eta = _first_predictor(problem, before)
     ridge = _first_ridges(problem, basis, before, eta)
+    if variance is not None:
+        ridge = np.full(len(basis.keys), (problem.scale or 1.0) / variance)
     beta: np.ndarray | None = None
     state: State | None = None
-    dtype = problem.dtype
     steps = 1 if problem.quadratic else n_newton
+    rounds = n_iter if problem.quadratic else min(n_iter, 4 if n_newton == 1 else 2)
     for step in range(steps):
-        w, z = problem.working(eta)
         last = step == steps - 1
-        extra = _extra(problem, basis, eta, sparse) if final and prune is not None else 0.0
-        rounds = n_iter if problem.quadratic else 2
-        now = _thresholds(basis, prune, sparse) if last and prune is not None else None
-        moments = weighted_moments(_design(problem, basis, dtype), w, z, basis.size, dtype)
+        w, z = problem.working(eta)
+        extra = _extra(problem, basis, eta, sparse) if end is not None and prune is not None else 0.0
+        drop = _thresholds(basis, prune, sparse) if last and prune is not None else None
+        moments = moments_at(problem, basis, w, z)
         try:
-            fit = _components(problem, basis, moments, ridge, rounds, now, extra)
+            fit = _components(problem, basis, moments, ridge, rounds, drop, extra, exact=last)
         except FloatingPointError:  # so little noise that rounding to float32 is more
-            moments = weighted_moments(_design(problem, basis, np.float64), w, z, basis.size)
-            fit = _components(problem, basis, moments, ridge, rounds, now, extra)
+            moments = moments_at(problem, basis, w, z, np.float64)
+            fit = _components(problem, basis, moments, ridge, rounds, drop, extra)
         intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
         new = predictor(problem, basis, fit.beta, intercept)
         t = 1.0 if problem.quadratic else _halve(problem, basis, fit, eta, new, beta)
@@ -66,14 +75,19 @@ def run_stage(
         beta = fit.beta if beta is None else beta + t * (fit.beta - beta)
         state = State(basis, fit, moments, intercept, eta)
     assert state is not None
-    if final:
-        state = compact(state)
-        if not problem.quadratic:
-            _settle(problem, state)
-            looser = loosened(problem, state) if loosen and problem.scale is not None else None
-            if looser is not None:
-                _settle(problem, looser)
-                state = looser
+    if end is None:
+        return state
+    state = compact(state)
+    if problem.quadratic:
+        return state
+    _go_to_minimum(problem, state)
+    if end == "minimum":
+        return state
+    looser = loosened(problem, state) if end == "loosened" and problem.scale is not None else None
+    if looser is not None:
+        state = looser
+        _go_to_minimum(problem, state)
+    _renew(problem, state)
     return state
 
 
@@ -105,21 +119,20 @@ def _first_ridges(problem: Problem, basis: TermBasis, before: State | None, eta:
         return np.maximum(scale / variance, 1e-6)
 
 
-def _settle(problem: Problem, state: State) -> None:
-    """Go to the minimum, and take moments, degrees of freedom and second derivative there.
-
-    A second derivative from too far away does not lead all the way: then it is taken anew.
-    """
-    basis = state.basis
+def _go_to_minimum(problem: Problem, state: State) -> None:
+    """Go to the minimum; if the second derivative is from too far away to lead there, take it anew."""
     for _ in range(_SETTLINGS):
-        polish(problem, state)
-        w, z = problem.working(state.eta)
-        design = _design(problem, basis, problem.dtype)
-        state.moments = weighted_moments(design, w, z, basis.size, problem.dtype)
-        fit = _components(problem, basis, state.moments, state.fit.ridge, 0, None, 0.0)
-        state.fit = replace(fit, beta=state.fit.beta)
-        if state.converged:
+        if polish(problem, state) < (_CLOSE if problem.dtype is np.float32 else _CLOSER):
             break
+        _renew(problem, state)
+
+
+def _renew(problem: Problem, state: State) -> None:
+    """Take moments, degrees of freedom and second derivative where the state is now."""
+    w, z = problem.working(state.eta)
+    state.moments = moments_at(problem, state.basis, w, z)
+    fit = _components(problem, state.basis, state.moments, state.fit.ridge, 0, None, 0.0)
+    state.fit = replace(fit, beta=state.fit.beta)
 
 
 def _components(
@@ -130,6 +143,8 @@ def _components(
     n_iter: int,
     prune: np.ndarray | None,
     extra: float | np.ndarray,
+    *,
+    exact: bool = True,
 ) -> Components:
     return fit_components(
         moments,
@@ -144,6 +159,7 @@ def _components(
         pool=0.0 if problem.scale is None else _POOL,
         kind=basis.kind,
         few=~basis.of_pairs if problem.few else None,
+        exact=exact,
     )
 
 
@@ -178,21 +194,6 @@ def _spread(problem: Problem, basis: TermBasis, moments: Moments) -> np.ndarray 
     return np.bincount(basis.group, variance, len(basis.keys)) / _USUAL_SPREAD**2
 
 
-def _design(problem: Problem, basis: TermBasis, dtype: type) -> Design:
-    return lambda rows: basis.design(problem.X[rows], dtype)
-
-
-def predictor(problem: Problem, basis: TermBasis, beta: np.ndarray, intercept: float) -> np.ndarray:
-    """Linear predictor of all rows, offset included."""
-    out = problem.offset + intercept
-    used = np.flatnonzero([np.any(beta[s]) for s in basis.slices])
-    lean = TermBasis(basis.axes, tuple(basis.terms[t] for t in used), tuple(basis.picks[t] for t in used))
-    b = np.concatenate([beta[basis.slices[t]] for t in used]) if len(used) else np.empty(0)
-    for rows in blocks(len(problem), max(lean.size, 1), problem.dtype):
-        out[rows] += b.astype(problem.dtype) @ lean.design(problem.X[rows], problem.dtype)
-    return out
-
-
 def _halve(
     problem: Problem,
     basis: TermBasis,
@@ -220,28 +221,30 @@ def _halve(
     return t
 
 
-def polish(problem: Problem, state: State) -> None:
-    """Go to the minimum of the penalised loss for the ridges found, keeping the last second derivative."""
+def polish(problem: Problem, state: State) -> float:
+    """Go to the minimum of the penalised loss for the ridges found, keeping the last second derivative.
+
+    Returns what the last step still hoped to gain, per row or as a share of the loss.
+    """
     exact = problem.dtype is np.float64
-    n_steps, tol = (50, 1e-13) if exact else (8, 1e-7)
+    n_steps, tol = (50, 1e-13) if exact else (8, 1e-6)
     basis, fit = state.basis, state.fit
     ridge = np.where(np.isfinite(fit.ridge), fit.ridge, 0.0)[basis.group]
     beta, intercept = fit.beta.copy(), state.intercept
-    eta = predictor(problem, basis, beta, intercept)
+    Z = Design(problem, basis)
+    eta = problem.offset + intercept + Z.times(beta)
     value = problem.value(eta) + 0.5 * float(ridge @ beta**2)
     mean, total = state.moments.column_mean, state.moments.total
     decrease = 0.0
     for _ in range(n_steps):
         slope = problem.weight * problem.loss.gradient(problem.y, eta)
-        g = np.zeros(basis.size)
-        for rows in blocks(len(problem), max(basis.size, 1), problem.dtype):
-            g += basis.design(problem.X[rows], problem.dtype) @ slope[rows].astype(problem.dtype)
+        g = Z.sums(slope)
         g0 = float(slope.sum())
         g_centred = (g - mean * g0 + ridge * beta)[fit.columns]
         step = np.zeros(basis.size)
         step[fit.columns] = -fit.root.T @ (fit.root @ g_centred)
         step0 = -g0 / total - float(mean @ step)
-        direction = predictor(problem, basis, step, step0) - problem.offset
+        direction = step0 + Z.times(step)
         decrease = float(g_centred @ step[fit.columns]) - g0 * g0 / total
         if decrease > -tol * max(abs(value), 1e-300):
             break
@@ -254,6 +257,8 @@ def polish(problem: Problem, state: State) -> None:
         else:
             break
         beta, intercept, eta, value = beta + t * step, intercept + t * step0, eta + t * direction, new
-    state.converged = decrease > -_CLOSE * max(abs(value), float(problem.weight.sum()))
+    hope = -decrease / max(abs(value), float(problem.weight.sum()))
+    state.converged = hope < _CLOSE
     state.fit = Components(beta, fit.ridge, fit.edf, fit.scale, fit.rss, fit.columns, fit.root)
     state.intercept, state.eta = intercept, eta
+    return hope

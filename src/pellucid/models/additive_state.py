@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pellucid.features.term_basis import Axes, Group, Term, TermBasis
+from pellucid.features.term_basis import Axes, Group, Picks, Term, TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.linalg.sample import sample_rows
 from pellucid.losses import Loss
-from pellucid.solvers.variance_components import Components, score_test_with_dropped
+from pellucid.solvers.variance_components import Components, score_test, score_test_with_dropped
 
 _FARTHEST = 20.0  # that the target of the quadratic may be from where it touches
 _EXACT = 10_000  # rows up to which everything is float64
@@ -54,6 +54,10 @@ class Problem:
         """At most ``k`` rows that stand for all, whatever the order of rows and the unit of the targets."""
         rank = np.unique(self.y, return_inverse=True)[1] if len(self) > k else self.y
         return sample_rows([*self.X.T, rank], k)
+
+    def some(self, k: int) -> Problem:
+        """The problem on at most ``k`` rows that stand for all."""
+        return self if len(self) <= k else self.part(self.sample(k))
 
     def working(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights and targets of the quadratic that touches the loss at ``eta``, targets without offset."""
@@ -129,7 +133,7 @@ def clearly_lower(loss: np.ndarray, other: np.ndarray, weight: np.ndarray | None
         return float(w @ gain) > float(np.sqrt(w @ gain**2))
 
 
-def basis_of(axes: Axes, *picks: dict[Term, tuple[np.ndarray, ...]]) -> TermBasis:
+def basis_of(axes: Axes, *picks: Picks) -> TermBasis:
     """The basis of all terms picked."""
     every = {term: pick for part in picks for term, pick in part.items()}
     return TermBasis(axes, tuple(every), tuple(every.values()))
@@ -140,7 +144,7 @@ def compact(state: State) -> State:
     basis, fit, m = state.basis, state.fit, state.moments
     kept = np.zeros(basis.size, dtype=bool)
     kept[fit.columns] = True
-    picks: dict[Term, tuple[np.ndarray, ...]] = {}
+    picks: Picks = {}
     shrunk = []  # main effects that lose some of their columns are tested while these are still there
     for term, pick, s in zip(basis.terms, basis.picks, basis.slices, strict=True):
         if kept[s].any():
@@ -171,7 +175,13 @@ def compact(state: State) -> State:
 def tests_of(state: State, terms: Sequence[Term]) -> dict[Term, tuple[float, np.ndarray]]:
     """Score tests of terms with all their columns, those that the fit has dropped included."""
     tests: dict[Term, tuple[float, np.ndarray]] = {}
+    ridge = state.fit.ridge[state.basis.group]
+    place = {term: t for t, term in enumerate(state.basis.terms)}
     for term in terms:
-        s = state.basis.slices[state.basis.terms.index(term)]
-        tests[term] = score_test_with_dropped(state.moments, state.fit, np.arange(s.start, s.stop))
+        s = state.basis.slices[place[term]]
+        members = np.arange(s.start, s.stop)
+        if np.all(np.isfinite(ridge[s])):
+            tests[term] = score_test(state.fit, members, ridge[s])
+        else:
+            tests[term] = score_test_with_dropped(state.moments, state.fit, members)
     return tests

@@ -92,6 +92,7 @@ def fit_components(
     kind: np.ndarray | None = None,
     few: np.ndarray | None = None,
     tol: float = 0.02,
+    exact: bool = True,
 ) -> Components:
     """Iterate the fixed point from the ridges given.
 
@@ -134,6 +135,8 @@ def fit_components(
     tol : float
         Iteration ends when no group of more than a tenth of a degree of freedom changes by more than this
         share.
+    exact : bool
+        Otherwise the last solution may be rough too, as those on the way are.
     """
     n = moments.total if n is None else n
     ridge = np.array(ridge, dtype=float)
@@ -152,7 +155,7 @@ def fit_components(
         if it == n_iter - 1 or (change < tol and (prune is None or it > n_iter // 2)):
             break
         fit = _solve(moments, group, ridge, scale, n, rough=True)
-    return _solve(moments, group, ridge, scale, n)
+    return _solve(moments, group, ridge, scale, n, rough=not exact)
 
 
 def _update(
@@ -208,9 +211,9 @@ def _solve(
     beta, edf = np.zeros(len(group)), np.zeros(len(ridge))
     s = 1.0 / np.sqrt(ridge[member])
     single = rough and len(columns) > _SINGLE
-    A = moments.G[np.ix_(columns, columns)] if len(columns) < len(group) else moments.G
-    A = A.astype(np.float32 if single else np.float64)
-    A *= s[:, None].astype(A.dtype)
+    G = moments.G[np.ix_(columns, columns)] if len(columns) < len(group) else moments.G
+    A: np.ndarray = np.empty(G.shape, dtype=np.float32 if single else np.float64)
+    np.multiply(G, s[:, None], out=A, casting="same_kind")
     A *= s.astype(A.dtype)
     A[np.diag_indices(len(A))] += 1.0
     c = moments.c[columns]

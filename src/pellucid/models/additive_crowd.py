@@ -1,0 +1,193 @@
+"""Many weak pairs: one fit of all of them at once, and the columns that it uses most.
+
+Pairs that are too many, and too weak to be told from noise one by one, may still help together. A fit with
+all of them is a matter of rows, not of pairs: with k_j the kernels of the features,
+
+    Σ_{i<j} k_i k_j = ((Σ k_j)² - Σ k_j²) / 2.
+
+If α are the dual coefficients of this fit, the product of columns a of feature i and b of feature j has a
+coefficient proportional to Σ_r α_r φ_ia(x_r) φ_jb(x_r): the largest of these say which pairs deserve columns,
+and which ones. Main effects and the columns that were chosen are then fitted with one variance for all; rows
+left out say which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import lapack
+
+from pellucid.features.term_basis import Axes, Picks, pair_picks
+from pellucid.linalg import side_by_side
+from pellucid.linalg.sample import fold_rows
+from pellucid.models.additive_design import predictor
+from pellucid.models.additive_stage import run_stage
+from pellucid.models.additive_state import Problem, State, basis_of, clearly_lower, tests_of
+
+ROWS = 500, 5000  # at least, for rows left out to tell; at most, for a fit with all pairs at once
+_PAIRS, _COLUMNS_PER_PAIR = (50, 300), 8  # pairs that get columns, at least and at most, and how many each
+_ROWS_PER_PAIR = 12
+_COLUMNS, _MOST_COLUMNS = 1200, 16  # of all features together and of one, while all pairs are in the fit
+_SHARE = 0.5  # variance of pairs as a share of that of main effects there
+_LADDER = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # variances to choose from
+_BLOCK = 256  # rows of a kernel that are summed at once
+_STEPS = 3, 2  # of Newton: from the main effects, and from the fit with the variance before
+_LEAST_WEIGHT = 1e-6  # of a row
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """The variance that all effects share, and the losses of rows left out with it, by fold."""
+
+    variance: float
+    fold: np.ndarray
+    loss: np.ndarray
+
+
+class _Dual:
+    """Fits of kernels to the rows of a problem, in the order of their values: rounding follows no other."""
+
+    def __init__(self, problem: Problem, mains: State) -> None:
+        order = np.lexsort((problem.y, *problem.X.T))
+        self.back = np.argsort(order)
+        self.problem = problem.part(order)
+        self.mains = mains
+        self.Z = self.columns(self.problem.X)
+        self.eta = predictor(self.problem, mains.basis, mains.fit.beta, mains.intercept)
+
+    def columns(self, X: np.ndarray) -> np.ndarray:
+        """Columns of the main effects at rows, transposed and centred."""
+        Z = self.mains.basis.design(X, np.float32)
+        Z -= self.mains.moments.column_mean[:, None].astype(np.float32)
+        return Z
+
+    def fit(self, K: np.ndarray, eta: np.ndarray, n_steps: int) -> tuple[np.ndarray, float, np.ndarray]:
+        """Newton steps (K + W⁻¹) α = z - b with 1ᵀα = 0: α, b and the predictor."""
+        problem, n = self.problem, len(self.problem)
+        alpha, b = np.zeros(n), 0.0
+        for _ in range(n_steps):
+            w, z = problem.working(eta)
+            A = K.copy()
+            A[np.diag_indices(n)] += (1.0 / np.maximum(w, _LEAST_WEIGHT)).astype(np.float32)
+            L, failed = lapack.spotrf(A.T, lower=1, overwrite_a=1)
+            if failed:
+                raise FloatingPointError("The kernel of all pairs is not positive definite.")
+            sides = np.asfortranarray(np.column_stack([z, np.ones(n)]), dtype=np.float32)
+            u = lapack.spotrs(L, sides, lower=1)[0].astype(float)
+            b = float(u[:, 0].sum() / u[:, 1].sum())
+            alpha = u[:, 0] - b * u[:, 1]
+            eta = problem.offset + b + K @ alpha.astype(np.float32)
+        return alpha, b, eta
+
+
+def _all_pairs(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """((Σ k_j)² - Σ k_j²) / 2 for kernels k_j of columns of each feature."""
+    H = np.hstack(columns)
+    K: np.ndarray = np.empty((len(H), len(H)), dtype=H.dtype)
+
+    def fill(start: int) -> None:
+        rows = slice(start, start + _BLOCK)
+        k = H[rows] @ H.T
+        np.square(k, out=k)
+        for A in columns:
+            one = A[rows] @ A.T
+            np.square(one, out=one)
+            k -= one
+        k /= 2
+        K[rows] = k
+
+    side_by_side(fill, range(0, len(H), _BLOCK))
+    return K
+
+
+def _strongest(dual: _Dual, axes: Axes, features: Sequence[int], n_pairs: int) -> tuple[Picks, np.ndarray]:
+    """The columns that a fit with all pairs uses most, of the pairs it uses most, and its predictor.
+
+    What counts is how much a column, or a pair, adds to the squares of the predictors.
+    """
+    X, weight = dual.problem.X, dual.problem.weight.astype(np.float32)
+    most = int(np.clip(_COLUMNS // len(features), 2, _MOST_COLUMNS))
+    columns = [axes.pair[j].at(axes.coarse[j].locate(X[:, j]), np.float32, most) for j in features]
+    K = _all_pairs(columns)
+    K *= np.float32(_SHARE)
+    K += dual.Z.T @ dual.Z
+    alpha, _, eta = dual.fit(K, dual.eta, _STEPS[0])
+    H = np.hstack(columns)
+    C = ((H * alpha[:, None].astype(np.float32)).T @ H).astype(float)
+    np.square(H, out=H)
+    power = ((H * weight[:, None]).T @ H).astype(float) * C**2
+    edges = np.cumsum([0, *(A.shape[1] for A in columns)])
+    total = np.add.reduceat(np.add.reduceat(power, edges[:-1], axis=0), edges[:-1], axis=1)
+    pairs = np.column_stack(np.triu_indices(len(features), 1))
+    best = pairs[np.sort(np.argsort(-total[pairs[:, 0], pairs[:, 1]], kind="stable")[:n_pairs])]
+    block = {(i, j): power[edges[i] : edges[i + 1], edges[j] : edges[j + 1]] for i, j in best.tolist()}
+    every = np.sort(np.concatenate([part.ravel() for part in block.values()]))
+    least = every[-min(_COLUMNS_PER_PAIR * n_pairs, len(every))]
+    chosen = {(features[i], features[j]): np.nonzero(part >= least) for (i, j), part in block.items()}
+    return {pair: pick for pair, pick in chosen.items() if len(pick[0])}, eta[dual.back]
+
+
+def _n_pairs(problem: Problem) -> int:
+    return int(np.clip(problem.weight.sum() / _ROWS_PER_PAIR, *_PAIRS))
+
+
+def find_crowd(
+    problem: Problem, axes: Axes, features: Sequence[int], mains: State, n_folds: int
+) -> Crowd | None:
+    """The variance for which a fit with the strongest pairs predicts rows best that are left out.
+
+    None if it does not predict them clearly better than one without pairs does.
+    """
+    fold = fold_rows(list(problem.X.T), n_folds)
+    if len(np.unique(fold)) < n_folds:
+        return None
+
+    def losses(k: int) -> np.ndarray:
+        left = problem.part(fold == k)
+        dual = _Dual(problem.part(fold != k), mains)
+        picks, _ = _strongest(dual, axes, features, _n_pairs(problem))
+        pairs = basis_of(axes, picks)
+        P, P_left = (pairs.design(X, np.float32) for X in (dual.problem.X, left.X))
+        K, K_left = dual.Z.T @ dual.Z, dual.columns(left.X).T @ dual.Z
+        loss = np.empty((2, len(_LADDER), len(left)))
+        for with_pairs in range(2):
+            eta = dual.eta
+            for step, variance in enumerate(_LADDER):
+                v = np.float32(variance)
+                alpha, b, eta = dual.fit(v * K, eta, _STEPS[min(step, 1)])
+                out = left.offset + b + v * (K_left @ alpha.astype(np.float32))
+                loss[with_pairs, step] = left.loss.value(left.y, out)
+            K += P.T @ P
+            K_left += P_left.T @ P
+        return loss
+
+    every = np.zeros((2, len(_LADDER), len(problem)))
+    for some in (range(2), range(2, n_folds)):  # two folds, and the others if these are in favour
+        try:
+            for k, loss in zip(some, side_by_side(losses, some), strict=True):
+                every[:, :, fold == k] = loss
+        except FloatingPointError:
+            return None
+        without, together = (int(np.argmin(part @ problem.weight)) for part in every)
+        if not clearly_lower(every[1, together], every[0, without], problem.weight):
+            return None
+    return Crowd(_LADDER[together], fold, every[1, together])
+
+
+def fit_crowd(problem: Problem, axes: Axes, features: Sequence[int], mains: State, variance: float) -> State:
+    """Main effects and the columns of pairs that a fit of all pairs uses most, all of one variance.
+
+    Pairs are tested with their smoothest columns, as those of the fit were chosen for being large.
+    """
+    picks, eta = _strongest(_Dual(problem, mains), axes, features, _n_pairs(problem))
+    own = dict(zip(mains.basis.terms, mains.basis.picks, strict=True))
+    near = replace(mains, eta=eta)
+    state = run_stage(
+        problem, basis_of(axes, own, picks), near, n_newton=1, prune=None, end="settled", variance=variance
+    )
+    smooth = pair_picks(axes, list(picks), _COLUMNS_PER_PAIR * len(picks))
+    tested = run_stage(problem, basis_of(axes, own, smooth), state, n_newton=1, prune=None, variance=variance)
+    state.tests |= tests_of(tested, list(smooth))
+    return state

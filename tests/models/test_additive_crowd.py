@@ -1,0 +1,128 @@
+"""Many weak pairs of classes and counts that share one variance."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
+from pellucid.losses import as_loss
+from pellucid.models import additive_crowd
+from pellucid.models.additive_crowd import _all_pairs, _Dual, _strongest, find_crowd, fit_crowd
+from pellucid.models.additive_engine import build_axes
+from pellucid.models.additive_mains import fit_mains
+from pellucid.models.additive_state import Problem
+
+RNG = np.random.default_rng(9)
+N, P = 900, 12
+
+
+def drawn(eta):
+    return (RNG.random(len(eta)) < 1 / (1 + np.exp(-eta))).astype(float)
+
+
+def signs(n=N):
+    return RNG.choice([-1.0, 1.0], size=(n, P))
+
+
+def crowded(X, size=0.25):
+    """A predictor to which all pairs of features contribute a little."""
+    W = size * np.triu(np.random.default_rng(1).normal(size=(P, P)), 1)
+    return np.einsum("ni,ij,nj->n", X, W, X)
+
+
+def prepared(X, y, loss="logistic", weight=None):
+    weight = np.ones(len(y)) if weight is None else weight
+    problem = Problem(X, y, weight, np.zeros(len(y)), as_loss(loss))
+    axes = build_axes(X, weight, [None] * X.shape[1])
+    return problem, axes, fit_mains(problem, axes, range(X.shape[1]), 1.0)[1]
+
+
+def n_pairs(model):
+    return sum(len(term) == 2 for term in model.terms_)
+
+
+@pytest.mark.parametrize("block", [7, 256])
+def test_kernel_of_all_pairs_is_the_sum_of_their_kernels(monkeypatch, block):
+    monkeypatch.setattr(additive_crowd, "_BLOCK", block)
+    columns = [RNG.normal(size=(30, m)) for m in (2, 3, 1, 4)]
+    k = [A @ A.T for A in columns]
+    np.testing.assert_allclose(_all_pairs(columns), sum(a * b for a, b in combinations(k, 2)), rtol=1e-12)
+
+
+def test_fit_in_the_dual_minimises_the_penalised_loss():
+    X = RNG.normal(size=(60, 3))
+    problem, _, mains = prepared(X, drawn(X[:, 0]))
+    dual = _Dual(problem, mains)
+    A = RNG.normal(size=(60, 4)).astype(np.float32)
+    _, b, eta = dual.fit(A @ A.T, dual.eta, 12)
+
+    def loss(theta):
+        return dual.problem.value(A @ theta[1:] + theta[0]) + 0.5 * theta[1:] @ theta[1:]
+
+    best = minimize(loss, np.zeros(5), tol=1e-10)
+    np.testing.assert_allclose(eta, A @ best.x[1:] + best.x[0], atol=2e-3)
+    assert b == pytest.approx(best.x[0], abs=2e-3)
+
+
+def test_columns_of_strong_pairs_come_first():
+    X = RNG.normal(size=(N, 6))
+    problem, axes, mains = prepared(X, drawn(2 * X[:, 1] * X[:, 4] + 2 * X[:, 0] * X[:, 2]))
+    picks, eta = _strongest(_Dual(problem, mains), axes, range(6), 2)
+    assert set(picks) == {(1, 4), (0, 2)}
+    assert all(0 in a and 0 in b for a, b in picks.values())
+    assert len(eta) == N
+    assert np.corrcoef(eta, X[:, 1] * X[:, 4] + X[:, 0] * X[:, 2])[0, 1] > 0.7
+
+
+def test_pairs_that_help_together_stay_and_predict_new_rows():
+    X, new = signs(), signs(4000)
+    model = AdditiveKernelClassifier().fit(X, drawn(crowded(X)))
+    assert n_pairs(model) > 30
+    eta, truth = model.decision_function(new), crowded(new)
+    assert np.corrcoef(eta, truth)[0, 1] > 0.6
+    np.testing.assert_allclose(model.contributions(new).sum(axis=1) + model.intercept_, eta, atol=1e-10)
+    p = {name: p_value for name, _, p_value in model.tests_[0]}
+    assert all(np.isfinite(list(p.values())))
+
+
+def test_counts_have_crowds_too():
+    X = signs()
+    y = RNG.poisson(np.exp(crowded(X, 0.1))).astype(float)
+    assert n_pairs(AdditiveKernelRegressor(loss="poisson").fit(X, y)) > 30
+
+
+def test_noise_is_no_crowd():
+    found = 0
+    for _ in range(6):
+        X = signs()
+        problem, axes, mains = prepared(X, drawn(X[:, 0]))
+        found += find_crowd(problem, axes, range(P), mains, 3) is not None
+    assert found <= 1
+
+
+def test_a_crowd_cannot_be_seen_where_all_rows_are_equal():
+    problem, axes, mains = prepared(np.ones((N, 2)), drawn(np.zeros(N)))
+    assert find_crowd(problem, axes, [0, 1], mains, 3) is None
+
+
+def test_order_of_rows_and_repeats_for_weights():
+    X = signs(500)
+    y = drawn(crowded(X))
+    weight = RNG.integers(1, 4, 500).astype(float)
+    order = RNG.permutation(500)
+    rows = np.repeat(np.arange(500), weight.astype(int))
+    base, axes, mains = prepared(X, y, weight=weight)
+    cases = [
+        (base, mains),
+        (base.part(order), prepared(X[order], y[order], weight=weight[order])[2]),
+        (prepared(X[rows], y[rows])[0], prepared(X[rows], y[rows])[2]),
+    ]
+    fits = [fit_crowd(problem, axes, range(P), state, 0.25) for problem, state in cases]
+    first, shuffled, repeated = (dict(zip(fit.basis.keys, fit.fit.edf, strict=True)) for fit in fits)
+    assert first.keys() == shuffled.keys() == repeated.keys()
+    np.testing.assert_allclose(list(shuffled.values()), list(first.values()), rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(list(repeated.values()), list(first.values()), rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(fits[1].eta, fits[0].eta[order], atol=1e-5)
+    np.testing.assert_allclose(fits[2].eta, fits[0].eta[rows], atol=1e-5)

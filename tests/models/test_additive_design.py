@@ -1,0 +1,60 @@
+"""Products with the design of an additive model, made block by block, against the whole matrix."""
+
+import numpy as np
+import pytest
+
+from pellucid.features.term_basis import main_picks, pair_picks
+from pellucid.linalg import moments
+from pellucid.losses import as_loss
+from pellucid.models import additive_design
+from pellucid.models.additive_design import Design, moments_at, predictor
+from pellucid.models.additive_engine import build_axes
+from pellucid.models.additive_state import Problem, basis_of
+
+RNG = np.random.default_rng(5)
+N = 700
+
+
+@pytest.fixture(params=[0, 1 << 27], ids=["made each time", "kept"])
+def case(request, monkeypatch):
+    monkeypatch.setattr(moments, "_BLOCK", 1)  # 256 rows in a block
+    monkeypatch.setattr(additive_design, "_HELD", request.param)
+    X = RNG.normal(size=(N, 3))
+    problem = Problem(X, RNG.normal(size=N), np.ones(N), RNG.normal(size=N), as_loss("squared"))
+    axes = build_axes(X, np.ones(N), [None] * 3)
+    basis = basis_of(axes, main_picks(axes, [0, 1, 2], 5), pair_picks(axes, [(0, 2)], 7))
+    return problem, basis
+
+
+def test_products_are_those_of_the_whole_matrix(case):
+    problem, basis = case
+    Z = basis.design(problem.X)
+    design = Design(problem, basis)
+    for _ in range(2):  # the second time from what was kept
+        beta, slope = RNG.normal(size=basis.size), RNG.normal(size=N)
+        np.testing.assert_allclose(design.times(beta), beta @ Z, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(design.sums(slope), Z @ slope, rtol=1e-12, atol=1e-12)
+
+
+def test_predictor_has_offset_and_intercept_and_skips_terms_without_effect(case):
+    problem, basis = case
+    beta = RNG.normal(size=basis.size)
+    beta[basis.slices[1]] = 0.0
+    expected = problem.offset + 2.0 + beta @ basis.design(problem.X)
+    np.testing.assert_allclose(predictor(problem, basis, beta, 2.0), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(predictor(problem, basis, 0 * beta, 2.0), problem.offset + 2.0)
+
+
+def test_moments_are_those_of_the_whole_matrix(case):
+    problem, basis = case
+    Z, w = basis.design(problem.X), RNG.uniform(size=N)
+    C = Z - (Z @ w)[:, None] / w.sum()
+    np.testing.assert_allclose(moments_at(problem, basis, w, problem.y).G, (C * w) @ C.T, atol=1e-10)
+
+
+def test_no_column_and_no_row(case):
+    problem, basis = case
+    none = basis_of(basis.axes, {})
+    assert Design(problem, none).sums(np.ones(N)).shape == (0,)
+    np.testing.assert_array_equal(Design(problem, none).times(np.empty(0)), np.zeros(N))
+    np.testing.assert_array_equal(Design(problem.part(slice(0)), basis).sums(np.empty(0)), 0 * basis.group)
