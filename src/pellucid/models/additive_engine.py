@@ -8,7 +8,9 @@ on the moments:
    too many to take them all;
 2. main effects and pairs with a few columns each: which groups of columns carry signal;
 3. columns shared out anew by what each group turned out to carry, again as long as it pays;
-4. the last columns on all rows; what went before saw at most ``SAMPLE`` of them.
+4. the last columns on all rows; what went before saw some of them.
+
+Of not too many rows of classes or counts, all pairs are tried at once before, with one variance for all.
 """
 
 from __future__ import annotations
@@ -125,7 +127,10 @@ def _fit_crowd(
         eta = predictor(left, own.basis, own.fit.beta, own.intercept)
         if clearly_lower(left.loss.value(left.y, eta), crowd.loss[crowd.fold == 0], left.weight):
             return None
-    return fit_crowd(problem, axes, members, mains, crowd.variance)
+    try:
+        return fit_crowd(problem, axes, members, mains, crowd.variance)
+    except FloatingPointError:  # curvatures too large for the precision of its kernel
+        return None
 
 
 def _fit_terms(
