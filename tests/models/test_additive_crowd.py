@@ -51,18 +51,20 @@ def test_kernel_of_all_pairs_is_the_sum_of_their_kernels(monkeypatch, block):
     np.testing.assert_allclose(_all_pairs(columns), sum(a * b for a, b in combinations(k, 2)), rtol=1e-12)
 
 
-def test_fit_in_the_dual_minimises_the_penalised_loss():
+@pytest.mark.parametrize("variance", [0.25, 1.0, 4.0])
+def test_fit_in_the_dual_minimises_the_penalised_loss(variance):
     X = RNG.normal(size=(60, 3))
     problem, _, mains = prepared(X, drawn(X[:, 0]))
     dual = _Dual(problem, mains)
     A = RNG.normal(size=(60, 4)).astype(np.float32)
-    _, b, eta = dual.fit(A @ A.T, dual.eta, 12)
+    alpha, b, eta = dual.fit(A @ A.T, variance, dual.eta, 12)
 
     def loss(theta):
-        return dual.problem.value(A @ theta[1:] + theta[0]) + 0.5 * theta[1:] @ theta[1:]
+        return dual.problem.value(A @ theta[1:] + theta[0]) + theta[1:] @ theta[1:] / (2 * variance)
 
     best = minimize(loss, np.zeros(5), tol=1e-10)
     np.testing.assert_allclose(eta, A @ best.x[1:] + best.x[0], atol=2e-3)
+    np.testing.assert_allclose(A.T @ alpha, best.x[1:], atol=2e-3)
     assert b == pytest.approx(best.x[0], abs=2e-3)
 
 

@@ -56,6 +56,7 @@ class _Dual:
         self.mains = mains
         self.Z = self.columns(self.problem.X)
         self.eta = predictor(self.problem, mains.basis, mains.fit.beta, mains.intercept)
+        self.room = np.empty((len(problem), len(problem)), dtype=np.float32)
 
     def columns(self, X: np.ndarray) -> np.ndarray:
         """Columns of the main effects at rows, transposed and centred."""
@@ -63,13 +64,15 @@ class _Dual:
         Z -= self.mains.moments.column_mean[:, None].astype(np.float32)
         return Z
 
-    def fit(self, K: np.ndarray, eta: np.ndarray, n_steps: int) -> tuple[np.ndarray, float, np.ndarray]:
-        """Newton steps (K + W⁻¹) α = z - b with 1ᵀα = 0: α, b and the predictor."""
-        problem, n = self.problem, len(self.problem)
-        alpha, b = np.zeros(n), 0.0
+    def fit(
+        self, K: np.ndarray, variance: float, eta: np.ndarray, n_steps: int
+    ) -> tuple[np.ndarray, float, np.ndarray]:
+        """Newton steps (vK + W⁻¹) α = z - b with 1ᵀα = 0: vα, b and the predictor."""
+        problem, n, v = self.problem, len(self.problem), np.float32(variance)
+        alpha, b = np.zeros(n, dtype=np.float32), 0.0
         for _ in range(n_steps):
             w, z = problem.working(eta)
-            A = K.copy()
+            A = np.multiply(K, v, out=self.room)
             A[np.diag_indices(n)] += (1.0 / np.maximum(w, _LEAST_WEIGHT)).astype(np.float32)
             L, failed = lapack.spotrf(A.T, lower=1, overwrite_a=1)
             if failed:
@@ -77,8 +80,8 @@ class _Dual:
             sides = np.asfortranarray(np.column_stack([z, np.ones(n)]), dtype=np.float32)
             u = lapack.spotrs(L, sides, lower=1)[0].astype(float)
             b = float(u[:, 0].sum() / u[:, 1].sum())
-            alpha = u[:, 0] - b * u[:, 1]
-            eta = problem.offset + b + K @ alpha.astype(np.float32)
+            alpha = (variance * (u[:, 0] - b * u[:, 1])).astype(np.float32)
+            eta = problem.offset + b + K @ alpha
         return alpha, b, eta
 
 
@@ -113,9 +116,9 @@ def _strongest(dual: _Dual, axes: Axes, features: Sequence[int], n_pairs: int) -
     K = _all_pairs(columns)
     K *= np.float32(_SHARE)
     K += dual.Z.T @ dual.Z
-    alpha, _, eta = dual.fit(K, dual.eta, _STEPS[0])
+    alpha, _, eta = dual.fit(K, 1.0, dual.eta, _STEPS[0])
     H = np.hstack(columns)
-    C = ((H * alpha[:, None].astype(np.float32)).T @ H).astype(float)
+    C = ((H * alpha[:, None]).T @ H).astype(float)
     np.square(H, out=H)
     power = ((H * weight[:, None]).T @ H).astype(float) * C**2
     edges = np.cumsum([0, *(A.shape[1] for A in columns)])
@@ -155,10 +158,9 @@ def find_crowd(
         for with_pairs in range(2):
             eta = dual.eta
             for step, variance in enumerate(_LADDER):
-                v = np.float32(variance)
-                alpha, b, eta = dual.fit(v * K, eta, _STEPS[min(step, 1)])
-                out = left.offset + b + v * (K_left @ alpha.astype(np.float32))
-                loss[with_pairs, step] = left.loss.value(left.y, out)
+                alpha, b, eta = dual.fit(K, variance, eta, _STEPS[min(step, 1)])
+                with np.errstate(over="ignore"):
+                    loss[with_pairs, step] = left.loss.value(left.y, left.offset + b + K_left @ alpha)
             K += P.T @ P
             K_left += P_left.T @ P
         return loss

@@ -32,9 +32,9 @@ from pellucid.models.additive_mains import few_matter, fit_mains
 from pellucid.models.additive_stage import End, run_stage
 from pellucid.models.additive_state import Problem, State, basis_of, clearly_lower, information, tests_of
 
-SAMPLE = 12_000  # rows that decide on the structure
+SAMPLE, WEAK_SAMPLE = 12_000, 24_000  # rows that decide on the structure; of classes and counts
 _PARTS = 3  # of the rows, one of which is left out to check a decision
-_MORE = 4  # times as many rows for fits that check a decision
+_CHECK = 48_000  # rows of classes and counts for fits that check a decision
 _KNOTS, _PAIR_KNOTS = 256, 96
 _AXIS_COLUMNS = 64  # of one axis
 _MAX_FEATURES = 300  # main effects that get columns
@@ -91,7 +91,7 @@ def fit_additive(
     named = {j for pair in pairs or () for j in pair}
     free = pairs is None and most_pairs != 0
     features = rank_features(
-        problem.some(SAMPLE), axes, features, _MAX_FEATURES, keep=named, pairs=free, alone=alone
+        _some(problem), axes, features, _MAX_FEATURES, keep=named, pairs=free, alone=alone
     )
     if problem.scale is not None:
         problem = replace(problem, few=few_matter(problem, axes, features))
@@ -122,10 +122,13 @@ def _fit_crowd(
     if crowd is None:
         return None
     learn, left = problem.part(crowd.fold != 0), problem.part(crowd.fold == 0)
-    for pairs in ((), candidates) if np.ptp(learn.y) > 0.0 else ():
+
+    def loss(pairs: Sequence[Term]) -> np.ndarray:
         own = _fit_terms(learn, axes, features, pairs, check=False)
-        eta = predictor(left, own.basis, own.fit.beta, own.intercept)
-        if clearly_lower(left.loss.value(left.y, eta), crowd.loss[crowd.fold == 0], left.weight):
+        return left.loss.value(left.y, predictor(left, own.basis, own.fit.beta, own.intercept))
+
+    for own_loss in side_by_side(loss, ((), candidates) if np.ptp(learn.y) > 0.0 else ()):
+        if clearly_lower(own_loss, crowd.loss[crowd.fold == 0], left.weight):
             return None
     try:
         return fit_crowd(problem, axes, members, mains, crowd.variance)
@@ -149,15 +152,15 @@ def _fit_terms(
     whether they help or not.
     """
     if most_pairs == 0 or not candidates:
-        small = problem.some(SAMPLE)
+        small = _some(problem)
         _, state = fit_mains(small, axes, features, len(problem) / len(small))
         return run_stage(problem, state.basis, state, n_newton=8, n_iter=15, prune=None, end="loosened")
     check = check and not wanted and most_pairs is None and problem.scale is not None
     learn, left = _two_parts(problem) if check else (problem, problem)
     look = _first_look(problem, axes, features, candidates, len(problem))
-    crowd = not wanted and 2 * len(look.doubtful) > len(look.tests)  # chosen for being large by chance
+    unsure = not wanted and 2 * len(look.doubtful) > len(look.tests)  # most were chosen for being large
     sparse = few_pairs = problem.scale is None
-    if check and crowd:
+    if check and unsure:
         part = _first_look(learn, axes, features, candidates, len(problem))
         sparse, few_pairs = _weak_effects(learn, left, axes, part)
     doubtful = look.doubtful if few_pairs and not wanted else set()
@@ -167,14 +170,14 @@ def _fit_terms(
         chosen = [t for t in _strongest(state, None) if t not in doubtful]
         last = _shared_out(axes, look.mains, chosen, state, rows, times)
         if problem.scale is not None:  # classes tell little each
-            rows = problem.some(_MORE * SAMPLE)
+            rows = problem.some(_CHECK)
             times = len(problem) / len(rows)
-        state = run_stage(rows, last, state, n_newton=2, n_iter=8, prune=_PRUNE_FIRST, sparse=sparse)
+        state = run_stage(rows, last, state, n_newton=1, n_iter=8, prune=_PRUNE_FIRST, sparse=sparse)
         if state.fit.gcv(float(rows.weight.sum())) > _WORTH * error:
             break
     chosen = [t for t in _strongest(state, most_pairs) if t not in doubtful]
     last = _shared_out(axes, look.mains, chosen, state, rows, times)
-    end: End = "settled" if crowd else "loosened"
+    end: End = "settled" if unsure else "loosened"
     state = run_stage(problem, last, state, n_newton=2, n_iter=8, prune=_PRUNE, sparse=sparse, end=end)
     state.tests |= {term: look.tests[term] for term in state.basis.terms if len(term) == 2}
     return state
@@ -200,7 +203,7 @@ def _first_look(
     problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term], n: int
 ) -> _Look:
     """Fit main effects and pairs to some rows of a problem, as if there were ``n`` rows."""
-    small = problem.some(SAMPLE)
+    small = _some(problem)
     times = n / len(small)
     mains, state = fit_mains(small, axes, features, times)
     n_pairs = int(np.clip(len(small) // 12, 50, _MAX_PAIRS))
@@ -235,7 +238,7 @@ def _doubtful(problem: Problem, tests: dict[Term, tuple[float, np.ndarray]], n_c
 def _two_parts(problem: Problem) -> tuple[Problem, Problem]:
     """Rows to learn from, and a third of all to leave out, or none if they are needed; of many, not all."""
     fold = fold_rows(list(problem.X.T), _PARTS)
-    learn, left = (problem.part(rows).some(_MORE * SAMPLE) for rows in (fold != 0, fold == 0))
+    learn, left = (problem.part(rows).some(_CHECK) for rows in (fold != 0, fold == 0))
     enough = len(learn) > 0 and np.ptp(learn.y) > 0.0
     return (learn, left) if enough else (problem, problem.part(slice(0)))
 
@@ -300,6 +303,11 @@ def _shared_out(
     floor = least * state.fit.scale / (times * float(rows.working(state.eta)[0].sum()))
     picks = pair_picks(axes, pairs, _budget(rows, state, times), state.variance, floor=floor)
     return basis_of(axes, mains, picks)
+
+
+def _some(problem: Problem) -> Problem:
+    """Rows that decide on the structure: more of classes and counts, which tell little each."""
+    return problem.some(SAMPLE if problem.scale is None else WEAK_SAMPLE)
 
 
 def _names_rows(axis: Axis, problem: Problem) -> bool:
