@@ -51,6 +51,16 @@ def test_number_of_threads_does_not_matter(monkeypatch, n_threads):
     np.testing.assert_allclose(parts.column_mean, whole.column_mean, rtol=1e-12)
 
 
+def test_sums_of_many_threads_take_no_more_than_their_share(monkeypatch):
+    monkeypatch.setattr(threads, "_blas_threads", lambda: 50)
+    monkeypatch.setattr(module, "_FEW_ROWS", 20)
+    monkeypatch.setattr(module, "_SUMS", 3 * 16 * 9 * 9 + 100)
+    parts = []
+    monkeypatch.setattr(module, "side_by_side", lambda work, some: parts.extend(some) or [*map(work, some)])
+    np.testing.assert_allclose(compute().G, (Z - W @ Z / W.sum()).T @ (W[:, None] * (Z - W @ Z / W.sum())))
+    assert len(parts) == 3
+
+
 def test_single_precision_is_summed_in_double():
     m, exact = compute(np.float32), compute()
     assert m.G.dtype == np.float64

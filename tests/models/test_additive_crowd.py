@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
 from pellucid.losses import as_loss
 from pellucid.models import additive_crowd
-from pellucid.models.additive_crowd import _all_pairs, _Dual, _strongest, find_crowd, fit_crowd
+from pellucid.models.additive_crowd import _all_pairs, _Dual, _most_used, find_crowd, fit_crowd
 from pellucid.models.additive_engine import build_axes
 from pellucid.models.additive_mains import fit_mains
 from pellucid.models.additive_state import Problem
@@ -71,7 +71,7 @@ def test_fit_in_the_dual_minimises_the_penalised_loss(variance):
 def test_columns_of_strong_pairs_come_first():
     X = RNG.normal(size=(N, 6))
     problem, axes, mains = prepared(X, drawn(2 * X[:, 1] * X[:, 4] + 2 * X[:, 0] * X[:, 2]))
-    picks, eta = _strongest(_Dual(problem, mains), axes, range(6), 2)
+    picks, eta = _most_used(_Dual(problem, mains), axes, range(6), 2)
     assert set(picks) == {(1, 4), (0, 2)}
     assert all(0 in a and 0 in b for a, b in picks.values())
     assert len(eta) == N

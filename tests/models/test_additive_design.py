@@ -6,8 +6,8 @@ import pytest
 from pellucid.features.term_basis import main_picks, pair_picks
 from pellucid.linalg import moments
 from pellucid.losses import as_loss
-from pellucid.models import additive_design
-from pellucid.models.additive_design import Design, moments_at, predictor
+from pellucid.models import additive_design, additive_state
+from pellucid.models.additive_design import Design, moments_at, predictor, solved
 from pellucid.models.additive_engine import build_axes
 from pellucid.models.additive_state import Problem, basis_of
 
@@ -50,6 +50,29 @@ def test_moments_are_those_of_the_whole_matrix(case):
     Z, w = basis.design(problem.X), RNG.uniform(size=N)
     C = Z - (Z @ w)[:, None] / w.sum()
     np.testing.assert_allclose(moments_at(problem, basis, w, problem.y).G, (C * w) @ C.T, atol=1e-10)
+
+
+@pytest.mark.parametrize(("exact", "times"), [(N, 1), (N - 1, 2)])
+def test_moments_too_rough_to_solve_are_taken_again(case, monkeypatch, exact, times):
+    monkeypatch.setattr(additive_state, "_EXACT", exact)
+    problem, basis = case
+    seen = []
+
+    def solve(m):
+        seen.append(m)
+        if len(seen) == 1:
+            raise FloatingPointError
+        return "solved"
+
+    if times == 1:  # nothing more exact is to be had
+        with pytest.raises(FloatingPointError):
+            solved(problem, basis, problem.offset, solve)
+    else:
+        last, answer = solved(problem, basis, problem.offset, solve)
+        assert answer == "solved"
+        assert last is seen[1]
+        assert np.abs(seen[0].G - last.G).max() > 1e-12 * np.abs(last.G).max()
+    assert len(seen) == times
 
 
 def test_no_column_and_no_row(case):

@@ -11,6 +11,7 @@ from pellucid.linalg.threads import n_workers, side_by_side
 
 _BLOCK = 1 << 26  # bytes of design in one block
 _FEW_ROWS = 1024  # that are not worth a thread of their own
+_SUMS = 1 << 30  # bytes that the sums of all threads may take
 
 Design = Callable[[slice], np.ndarray]
 """Columns of some rows, transposed: of shape (F, rows)."""
@@ -71,7 +72,7 @@ def weighted_moments(
             G += Zt @ Zt.T
         return G, c, mean
 
-    every, n = blocks(len(w), F, dtype), n_workers()
+    every, n = blocks(len(w), F, dtype), min(n_workers(), max(_SUMS // (16 * F * F + 1), 1))
     (G, c, mean), *others = side_by_side(sums, [every[k::n] for k in range(min(n, max(len(every), 1)))])
     for G_k, c_k, mean_k in others:
         G += G_k

@@ -39,7 +39,7 @@ _LEAST_WEIGHT = 1e-6  # of a row
 
 @dataclass(frozen=True)
 class Crowd:
-    """The variance that all effects share, and the losses of rows left out with it, by fold."""
+    """The variance that all effects share; the fold of each row, and its loss when that was left out."""
 
     variance: float
     fold: np.ndarray
@@ -50,7 +50,7 @@ class _Dual:
     """Fits of kernels to the rows of a problem, in the order of their values: rounding follows no other."""
 
     def __init__(self, problem: Problem, mains: State) -> None:
-        order = np.lexsort((problem.y, *problem.X.T))
+        order = np.lexsort((problem.weight, problem.offset, problem.y, *problem.X.T))
         self.back = np.argsort(order)
         self.problem = problem.part(order)
         self.mains = mains
@@ -75,7 +75,7 @@ class _Dual:
             A = np.multiply(K, v, out=self.room)
             A[np.diag_indices(n)] += (1.0 / np.maximum(w, _LEAST_WEIGHT)).astype(np.float32)
             L, failed = lapack.spotrf(A.T, lower=1, overwrite_a=1)
-            if failed:
+            if failed or not np.isfinite(L[-1, -1]):
                 raise FloatingPointError("The kernel of all pairs is not positive definite.")
             sides = np.asfortranarray(np.column_stack([z, np.ones(n)]), dtype=np.float32)
             u = lapack.spotrs(L, sides, lower=1)[0].astype(float)
@@ -105,7 +105,7 @@ def _all_pairs(columns: Sequence[np.ndarray]) -> np.ndarray:
     return K
 
 
-def _strongest(dual: _Dual, axes: Axes, features: Sequence[int], n_pairs: int) -> tuple[Picks, np.ndarray]:
+def _most_used(dual: _Dual, axes: Axes, features: Sequence[int], n_pairs: int) -> tuple[Picks, np.ndarray]:
     """The columns that a fit with all pairs uses most, of the pairs it uses most, and its predictor.
 
     What counts is how much a column, or a pair, adds to the squares of the predictors.
@@ -127,7 +127,7 @@ def _strongest(dual: _Dual, axes: Axes, features: Sequence[int], n_pairs: int) -
     best = pairs[np.sort(np.argsort(-total[pairs[:, 0], pairs[:, 1]], kind="stable")[:n_pairs])]
     block = {(i, j): power[edges[i] : edges[i + 1], edges[j] : edges[j + 1]] for i, j in best.tolist()}
     every = np.sort(np.concatenate([part.ravel() for part in block.values()]))
-    least = every[-min(_COLUMNS_PER_PAIR * n_pairs, len(every))]
+    least = max(every[-min(_COLUMNS_PER_PAIR * n_pairs, len(every))], np.finfo(float).tiny)
     chosen = {(features[i], features[j]): np.nonzero(part >= least) for (i, j), part in block.items()}
     return {pair: pick for pair, pick in chosen.items() if len(pick[0])}, eta[dual.back]
 
@@ -150,19 +150,19 @@ def find_crowd(
     def losses(k: int) -> np.ndarray:
         left = problem.part(fold == k)
         dual = _Dual(problem.part(fold != k), mains)
-        picks, _ = _strongest(dual, axes, features, _n_pairs(problem))
+        picks, _ = _most_used(dual, axes, features, _n_pairs(problem))
         pairs = basis_of(axes, picks)
         P, P_left = (pairs.design(X, np.float32) for X in (dual.problem.X, left.X))
         K, K_left = dual.Z.T @ dual.Z, dual.columns(left.X).T @ dual.Z
         loss = np.empty((2, len(_LADDER), len(left)))
         for with_pairs in range(2):
+            if with_pairs:
+                K += P.T @ P
+                K_left += P_left.T @ P
             eta = dual.eta
             for step, variance in enumerate(_LADDER):
                 alpha, b, eta = dual.fit(K, variance, eta, _STEPS[min(step, 1)])
-                with np.errstate(over="ignore"):
-                    loss[with_pairs, step] = left.loss.value(left.y, left.offset + b + K_left @ alpha)
-            K += P.T @ P
-            K_left += P_left.T @ P
+                loss[with_pairs, step] = left.loss.value(left.y, left.offset + b + K_left @ alpha)
         return loss
 
     every = np.zeros((2, len(_LADDER), len(problem)))
@@ -183,7 +183,7 @@ def fit_crowd(problem: Problem, axes: Axes, features: Sequence[int], mains: Stat
 
     Pairs are tested with their smoothest columns, as those of the fit were chosen for being large.
     """
-    picks, eta = _strongest(_Dual(problem, mains), axes, features, _n_pairs(problem))
+    picks, eta = _most_used(_Dual(problem, mains), axes, features, _n_pairs(problem))
     own = dict(zip(mains.basis.terms, mains.basis.picks, strict=True))
     near = replace(mains, eta=eta)
     state = run_stage(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg import side_by_side
 from pellucid.linalg.moments import Moments, blocks, weighted_moments
 from pellucid.models.additive_state import Problem
+
+R = TypeVar("R")
 
 _HELD = 1 << 27  # bytes of a design that is kept while it is in use
 
@@ -64,3 +69,21 @@ def moments_at(
     return weighted_moments(
         lambda rows: basis.design(problem.X[rows], precision), w, z, basis.size, precision
     )
+
+
+def solved(
+    problem: Problem, basis: TermBasis, eta: np.ndarray, solve: Callable[[Moments], R]
+) -> tuple[Moments, R]:
+    """Moments of the quadratic that touches the loss at ``eta``, and what ``solve`` makes of them.
+
+    They are taken again in float64 where there is so little noise that rounding to float32 is more.
+    """
+    w, z = problem.working(eta)
+    moments = moments_at(problem, basis, w, z)
+    try:
+        return moments, solve(moments)
+    except FloatingPointError:
+        if problem.dtype is np.float64:
+            raise
+    moments = moments_at(problem, basis, w, z, np.float64)
+    return moments, solve(moments)

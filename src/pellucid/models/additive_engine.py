@@ -122,12 +122,14 @@ def _fit_crowd(
     if crowd is None:
         return None
     learn, left = problem.part(crowd.fold != 0), problem.part(crowd.fold == 0)
+    if not _learnable(learn):
+        return None
 
     def loss(pairs: Sequence[Term]) -> np.ndarray:
         own = _fit_terms(learn, axes, features, pairs, check=False)
         return left.loss.value(left.y, predictor(left, own.basis, own.fit.beta, own.intercept))
 
-    for own_loss in side_by_side(loss, ((), candidates) if np.ptp(learn.y) > 0.0 else ()):
+    for own_loss in side_by_side(loss, ((), candidates)):
         if clearly_lower(own_loss, crowd.loss[crowd.fold == 0], left.weight):
             return None
     try:
@@ -155,14 +157,11 @@ def _fit_terms(
         small = _some(problem)
         _, state = fit_mains(small, axes, features, len(problem) / len(small))
         return run_stage(problem, state.basis, state, n_newton=8, n_iter=15, prune=None, end="loosened")
-    check = check and not wanted and most_pairs is None and problem.scale is not None
-    learn, left = _two_parts(problem) if check else (problem, problem)
     look = _first_look(problem, axes, features, candidates, len(problem))
     unsure = not wanted and 2 * len(look.doubtful) > len(look.tests)  # most were chosen for being large
     sparse = few_pairs = problem.scale is None
-    if check and unsure:
-        part = _first_look(learn, axes, features, candidates, len(problem))
-        sparse, few_pairs = _weak_effects(learn, left, axes, part)
+    if check and unsure and most_pairs is None and problem.scale is not None:
+        sparse, few_pairs = _weak_effects(problem, axes, features, candidates)
     doubtful = look.doubtful if few_pairs and not wanted else set()
     state, rows, times = look.state, look.rows, look.times
     for _ in range(_ROUNDS if problem.quadratic and times == 1.0 else 1):  # the last fit is one more round
@@ -235,22 +234,20 @@ def _doubtful(problem: Problem, tests: dict[Term, tuple[float, np.ndarray]], n_c
     return {terms[k] for k, q_value in zip(order, q, strict=True) if q_value > _NOISE}
 
 
-def _two_parts(problem: Problem) -> tuple[Problem, Problem]:
-    """Rows to learn from, and a third of all to leave out, or none if they are needed; of many, not all."""
-    fold = fold_rows(list(problem.X.T), _PARTS)
-    learn, left = (problem.part(rows).some(_CHECK) for rows in (fold != 0, fold == 0))
-    enough = len(learn) > 0 and np.ptp(learn.y) > 0.0
-    return (learn, left) if enough else (problem, problem.part(slice(0)))
-
-
-def _weak_effects(learn: Problem, left: Problem, axes: Axes, look: _Look) -> tuple[bool, bool]:
+def _weak_effects(
+    problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term]
+) -> tuple[bool, bool]:
     """Whether to leave out weak main effects, and whether pairs that are doubtful one by one.
 
-    The loss of rows left out decides. Pairs have to lower it together; main effects are left out only if it
-    is clearly lower without them. Where nothing can be left out, both are.
+    The loss of a third of the rows, left out, decides (of many rows, that of some). Pairs have to lower it
+    together; main effects are left out only if it is clearly lower without them. Where no rows can be left
+    out, both are.
     """
-    if len(left) == 0:
+    fold = fold_rows(list(problem.X.T), _PARTS)
+    learn, left = (problem.part(rows).some(_CHECK) for rows in (fold != 0, fold == 0))
+    if not (len(left) and _learnable(learn)):
         return True, True
+    look = _first_look(learn, axes, features, candidates, len(problem))
     pairs = _strongest(look.state, None)
 
     def loss(choice: tuple[bool, bool]) -> np.ndarray:
@@ -277,7 +274,7 @@ def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidate
     n_folds = _FOLDS if len(features) <= _FEW_FEATURES else 2
     fold = fold_rows(list(problem.X.T), n_folds)
     parts = [(problem.part(fold != k), problem.part(fold == k)) for k in np.unique(fold)]
-    if not all(len(rest) and np.ptp(rest.y) > 0.0 for rest, _ in parts):
+    if not all(_learnable(rest) for rest, _ in parts):
         return False
 
     def losses(choice: tuple[Problem, Problem, Sequence[Term]]) -> np.ndarray:
@@ -308,6 +305,11 @@ def _shared_out(
 def _some(problem: Problem) -> Problem:
     """Rows that decide on the structure: more of classes and counts, which tell little each."""
     return problem.some(SAMPLE if problem.scale is None else WEAK_SAMPLE)
+
+
+def _learnable(rows: Problem) -> bool:
+    """Whether the targets of rows differ at all."""
+    return len(rows) > 0 and float(np.ptp(rows.y)) > 0.0
 
 
 def _names_rows(axis: Axis, problem: Problem) -> bool:

@@ -45,9 +45,10 @@ def loosened(problem: Problem, state: State) -> State | None:
 
     Classes tell little one by one, and variances that are found on a quadratic around their loss are too
     small (Breslow and Lin 1995, Biometrika 82). Rows that are equal are left out together: a copy is no test.
-    At the minimum for ridges Λ, a Newton step for ridges Λ' solves (G + Λ')β' = (G + Λ)β; it is still to be
-    settled. The gain has to be more than its standard error, and than the one that a free factor is worth;
-    and a Newton step tells what a row does only while fits are far from going through all rows.
+    At the minimum for ridges Λ, a Newton step for ridges Λ' solves (G + Λ')β' = (G + Λ)β, with the G of the
+    last step before; it is still to be settled. The gain has to be more than its standard error, and than the
+    one that a free factor is worth; and a Newton step tells what a row does only while fits are far from
+    going through all rows.
     """
     beta, ridge, group = state.fit.beta, state.fit.ridge, state.basis.group
     moments = replace(state.moments, c=state.moments.G @ beta + ridge[group] * beta)

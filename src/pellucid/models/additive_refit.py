@@ -14,7 +14,7 @@ import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
-from pellucid.models.additive_design import Design, moments_at, predictor
+from pellucid.models.additive_design import Design, predictor, solved
 from pellucid.models.additive_state import Problem, State
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
 from pellucid.solvers.variance_components import Components, fit_components
@@ -54,17 +54,12 @@ def _quadratic(
     problem: Problem, basis: TermBasis, ridge: np.ndarray, eta: np.ndarray
 ) -> tuple[Moments, Components]:
     """Moments of the quadratic that touches the loss at ``eta``, and its minimum."""
-    w, z = problem.working(eta)
+    n = float(problem.weight.sum())
 
-    def solve(dtype: type) -> tuple[Moments, Components]:
-        moments = moments_at(problem, basis, w, z, dtype)
-        n = float(problem.weight.sum())
-        return moments, fit_components(moments, basis.group, ridge, scale=problem.scale, n_iter=0, n=n)
+    def solve(moments: Moments) -> Components:
+        return fit_components(moments, basis.group, ridge, scale=problem.scale, n_iter=0, n=n)
 
-    try:
-        return solve(problem.dtype)
-    except FloatingPointError:  # so little noise that rounding to float32 is more
-        return solve(np.float64)
+    return solved(problem, basis, eta, solve)
 
 
 @dataclass

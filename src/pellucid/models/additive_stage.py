@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
-from pellucid.models.additive_design import Design, moments_at, predictor
+from pellucid.models.additive_design import Design, predictor, solved
 from pellucid.models.additive_loo import loosened
 from pellucid.models.additive_state import Problem, State, compact, information
 from pellucid.solvers.variance_components import Components, fit_components
@@ -57,15 +58,10 @@ def run_stage(
     rounds = n_iter if problem.quadratic else min(n_iter, 4 if n_newton == 1 else 2)
     for step in range(steps):
         last = step == steps - 1
-        w, z = problem.working(eta)
         extra = _extra(problem, basis, eta, sparse) if end is not None and prune is not None else 0.0
         drop = _thresholds(basis, prune, sparse) if last and prune is not None else None
-        moments = moments_at(problem, basis, w, z)
-        try:
-            fit = _components(problem, basis, moments, ridge, rounds, drop, extra, exact=last)
-        except FloatingPointError:  # so little noise that rounding to float32 is more
-            moments = moments_at(problem, basis, w, z, np.float64)
-            fit = _components(problem, basis, moments, ridge, rounds, drop, extra)
+        solve = partial(_components, problem, basis, ridge, rounds, drop, extra, exact=last)
+        moments, fit = solved(problem, basis, eta, solve)
         intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
         new = predictor(problem, basis, fit.beta, intercept)
         t = 1.0 if problem.quadratic else _halve(problem, basis, fit, eta, new, beta)
@@ -129,20 +125,19 @@ def _go_to_minimum(problem: Problem, state: State) -> None:
 
 def _renew(problem: Problem, state: State) -> None:
     """Take moments, degrees of freedom and second derivative where the state is now."""
-    w, z = problem.working(state.eta)
-    state.moments = moments_at(problem, state.basis, w, z)
-    fit = _components(problem, state.basis, state.moments, state.fit.ridge, 0, None, 0.0)
+    solve = partial(_components, problem, state.basis, state.fit.ridge, 0, None, 0.0)
+    state.moments, fit = solved(problem, state.basis, state.eta, solve)
     state.fit = replace(fit, beta=state.fit.beta)
 
 
 def _components(
     problem: Problem,
     basis: TermBasis,
-    moments: Moments,
     ridge: np.ndarray,
     n_iter: int,
     prune: np.ndarray | None,
     extra: float | np.ndarray,
+    moments: Moments,
     *,
     exact: bool = True,
 ) -> Components:

@@ -140,7 +140,9 @@ def fit_components(
     """
     n = moments.total if n is None else n
     ridge = np.array(ridge, dtype=float)
-    fit = _solve(moments, group, ridge, scale, n, rough=n_iter > 0)
+    fit = _solve(moments, group, ridge, scale, n, rough=n_iter > 0 or not exact)
+    if n_iter == 0:
+        return fit
     for it in range(n_iter):
         if prune is not None and it == n_iter // 2:
             noise = noise_groups(fit, group, prune)
