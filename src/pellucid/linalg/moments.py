@@ -11,7 +11,7 @@ from pellucid.linalg.threads import n_workers, side_by_side
 
 _BLOCK = 1 << 26  # bytes of design in one block
 _FEW_ROWS = 1024  # that are not worth a thread of their own
-_SUMS = 1 << 30  # bytes that the sums of all threads may take
+_SUMS = 1 << 30  # bytes that the sums of all threads, and the products they add, may take
 
 Design = Callable[[slice], np.ndarray]
 """Columns of some rows, transposed: of shape (F, rows)."""

@@ -126,8 +126,7 @@ def _fit_crowd(
         return None
 
     def loss(pairs: Sequence[Term]) -> np.ndarray:
-        own = _fit_terms(learn, axes, features, pairs, check=False)
-        return left.loss.value(left.y, predictor(left, own.basis, own.fit.beta, own.intercept))
+        return _losses(left, _fit_terms(learn, axes, features, pairs, check=False))
 
     for own_loss in side_by_side(loss, ((), candidates)):
         if clearly_lower(own_loss, crowd.loss[crowd.fold == 0], left.weight):
@@ -257,7 +256,7 @@ def _weak_effects(
         fit = run_stage(
             learn, last, look.state, n_newton=1, n_iter=8, prune=_PRUNE, sparse=sparse, end="minimum"
         )
-        return left.loss.value(left.y, predictor(left, fit.basis, fit.fit.beta, fit.intercept))
+        return _losses(left, fit)
 
     choices = [(s, f) for f in ((True, False) if look.doubtful else (False,)) for s in (True, False)]
     losses = dict(zip(choices, side_by_side(loss, choices), strict=True))
@@ -279,9 +278,7 @@ def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidate
 
     def losses(choice: tuple[Problem, Problem, Sequence[Term]]) -> np.ndarray:
         rest, left, pairs = choice
-        state = _fit_terms(rest, axes, features, pairs, check=False)
-        eta = predictor(left, state.basis, state.fit.beta, state.intercept)
-        return left.loss.value(left.y, eta)
+        return _losses(left, _fit_terms(rest, axes, features, pairs, check=False))
 
     every = side_by_side(losses, [(*part, pairs) for pairs in (candidates, ()) for part in parts])
     with_pairs, without = np.split(np.concatenate(every), 2)
@@ -305,6 +302,11 @@ def _shared_out(
 def _some(problem: Problem) -> Problem:
     """Rows that decide on the structure: more of classes and counts, which tell little each."""
     return problem.some(SAMPLE if problem.scale is None else WEAK_SAMPLE)
+
+
+def _losses(rows: Problem, state: State) -> np.ndarray:
+    """Losses of rows that a fit has not seen."""
+    return rows.loss.value(rows.y, predictor(rows, state.basis, state.fit.beta, state.intercept))
 
 
 def _learnable(rows: Problem) -> bool:
