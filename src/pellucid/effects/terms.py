@@ -37,13 +37,13 @@ def term_names(terms: Sequence[Term], features: Sequence[str]) -> list[str]:
     >>> term_names([(0,), (2,), (0, 1)], ["a", "b", "a × b"])
     ['a', 'a × b', 'a × b (pair)']
     """
-    names: list[str] = []
+    names: dict[str, None] = {}
     for term in terms:
         name = term_name(term, features)
         while name in names:
             name += " (pair)"
-        names.append(name)
-    return names
+        names[name] = None
+    return list(names)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -178,7 +179,7 @@ class TermBasis:
                 if key not in held:
                     held[key] = self._columns(X, key, need[key], dtype)
             if len(ks) == 2:
-                np.multiply(held[ks[0]][pick[0]], held[ks[1]][pick[1]], out=Zt[s])
+                _multiply(held[ks[0]], held[ks[1]], pick, Zt[s])
             else:
                 Zt[s] = held[ks[0]][pick[0]]
                 if ks[0] not in paired:
@@ -193,7 +194,7 @@ class TermBasis:
         """The first columns of an axis at rows, transposed."""
         (j, is_fine), axes = key, self.axes
         axis, basis = (axes.fine[j], axes.main[j]) if is_fine else (axes.coarse[j], axes.pair[j])
-        return np.ascontiguousarray(basis.at(axis.locate(X[:, j]), dtype, n_columns).T)
+        return basis.at(axis.locate(X[:, j]), dtype, n_columns).T
 
     def table(self, t: int, beta: np.ndarray) -> np.ndarray:
         """Function of term ``t`` at the points of its axes, for the coefficients of its columns.
@@ -216,6 +217,14 @@ class TermBasis:
         A = self.axes.pair[term[0]].table[where[0]][:, pick[0]]
         B = self.axes.pair[term[1]].table[where[1]][:, pick[1]]
         return (A[:, None, :] * B[None, :, :]).reshape(-1, A.shape[1])
+
+
+def _multiply(A: np.ndarray, B: np.ndarray, pick: Sequence[np.ndarray], out: np.ndarray) -> None:
+    """Products of rows of A with rows of B; a row of A meets many of B, mostly next to each other."""
+    a, b = pick
+    starts = np.flatnonzero((np.diff(a, prepend=-1) != 0) | (np.diff(b, prepend=-1) != 1)).tolist()
+    for start, stop in pairwise([*starts, len(a)]):
+        np.multiply(A[a[start]], B[b[start] : b[start] + stop - start], out=out[start:stop])
 
 
 def main_picks(axes: Axes, features: Sequence[int], n_columns: int) -> Picks:

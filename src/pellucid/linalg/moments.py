@@ -63,13 +63,14 @@ def weighted_moments(
 
     def sums(some: list[slice]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         G, c, mean = np.zeros((F, F)), np.zeros(F), np.zeros(F)
+        squares: np.ndarray = np.empty((F, F), dtype=dtype)
         for rows in some:
             Zt = design(rows)
             v: np.ndarray = w[rows].astype(dtype)
             mean += Zt @ v
             c += Zt @ (v * r[rows].astype(dtype))
             Zt *= np.sqrt(v)
-            G += Zt @ Zt.T
+            G += np.matmul(Zt, Zt.T, out=squares)
         return G, c, mean
 
     every, n = blocks(len(w), F, dtype), min(n_workers(), max(_SUMS // (16 * F * F + 1), 1))

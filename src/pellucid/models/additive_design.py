@@ -72,14 +72,18 @@ def moments_at(
 
 
 def solved(
-    problem: Problem, basis: TermBasis, eta: np.ndarray, solve: Callable[[Moments], R]
+    problem: Problem,
+    basis: TermBasis,
+    eta: np.ndarray,
+    solve: Callable[[Moments], R],
+    known: Moments | None = None,
 ) -> tuple[Moments, R]:
     """Moments of the quadratic that touches the loss at ``eta``, and what ``solve`` makes of them.
 
     They are taken again in float64 where there is so little noise that rounding to float32 is more.
     """
     w, z = problem.working(eta)
-    moments = moments_at(problem, basis, w, z)
+    moments = moments_at(problem, basis, w, z) if known is None else known
     try:
         return moments, solve(moments)
     except FloatingPointError:

@@ -29,8 +29,16 @@ from pellucid.linalg.sample import fold_rows
 from pellucid.models.additive_crowd import ROWS, find_crowd, fit_crowd
 from pellucid.models.additive_design import predictor
 from pellucid.models.additive_mains import few_matter, fit_mains
-from pellucid.models.additive_stage import End, run_stage
-from pellucid.models.additive_state import Problem, State, basis_of, clearly_lower, information, tests_of
+from pellucid.models.additive_stage import End, first_moments, run_stage
+from pellucid.models.additive_state import (
+    Problem,
+    State,
+    basis_of,
+    clearly_lower,
+    dispersion,
+    information,
+    tests_of,
+)
 
 SAMPLE, WEAK_SAMPLE = 12_000, 24_000  # rows that decide on the structure; of classes and counts
 _PARTS = 3  # of the rows, one of which is left out to check a decision
@@ -118,6 +126,7 @@ def _fit_crowd(
         return None
     members = sorted({j for pair in candidates for j in pair})
     _, mains = fit_mains(problem, axes, features, 1.0)
+    problem = problem.dispersed(dispersion(problem, mains))
     crowd = find_crowd(problem, axes, members, mains, _PARTS)
     if crowd is None:
         return None
@@ -155,8 +164,10 @@ def _fit_terms(
     if most_pairs == 0 or not candidates:
         small = _some(problem)
         _, state = fit_mains(small, axes, features, len(problem) / len(small))
+        problem = problem.dispersed(dispersion(small, state))
         return run_stage(problem, state.basis, state, n_newton=8, n_iter=15, prune=None, end="loosened")
     look = _first_look(problem, axes, features, candidates, len(problem))
+    problem = problem.dispersed(dispersion(look.rows, look.state))
     unsure = not wanted and 2 * len(look.doubtful) > len(look.tests)  # most were chosen for being large
     sparse = few_pairs = problem.scale is None
     if check and unsure and most_pairs is None and problem.scale is not None:
@@ -204,6 +215,7 @@ def _first_look(
     small = _some(problem)
     times = n / len(small)
     mains, state = fit_mains(small, axes, features, times)
+    small = small.dispersed(dispersion(small, state))
     n_pairs = int(np.clip(len(small) // 12, 50, _MAX_PAIRS))
     tried = candidates
     if len(candidates) > n_pairs:
@@ -248,17 +260,36 @@ def _weak_effects(
         return True, True
     look = _first_look(learn, axes, features, candidates, len(problem))
     pairs = _strongest(look.state, None)
+    ways = (True, False) if look.doubtful else (False,)
+    bases = {
+        few_pairs: _shared_out(
+            axes,
+            look.mains,
+            [t for t in pairs if not (few_pairs and t in look.doubtful)],
+            look.state,
+            look.rows,
+            look.times,
+        )
+        for few_pairs in ways
+    }
+    first = {few_pairs: first_moments(learn, bases[few_pairs], look.state) for few_pairs in ways}
 
     def loss(choice: tuple[bool, bool]) -> np.ndarray:
         sparse, few_pairs = choice
-        chosen = [t for t in pairs if not (few_pairs and t in look.doubtful)]
-        last = _shared_out(axes, look.mains, chosen, look.state, look.rows, look.times)
         fit = run_stage(
-            learn, last, look.state, n_newton=1, n_iter=8, prune=_PRUNE, sparse=sparse, end="minimum"
+            learn,
+            bases[few_pairs],
+            look.state,
+            n_newton=1,
+            n_iter=8,
+            prune=_PRUNE,
+            sparse=sparse,
+            end="minimum",
+            first=first[few_pairs],
         )
         return _losses(left, fit)
 
-    choices = [(s, f) for f in ((True, False) if look.doubtful else (False,)) for s in (True, False)]
+    choices = [(s, f) for f in ways for s in (True, False)]
     losses = dict(zip(choices, side_by_side(loss, choices), strict=True))
     _, few_pairs = min(losses, key=lambda choice: float(left.weight @ losses[choice]))
     return clearly_lower(losses[True, few_pairs], losses[False, few_pairs], left.weight), few_pairs

@@ -82,15 +82,15 @@ def read_effects(
 ) -> dict[str, Effect]:
     """Curves at all points, surfaces at some, with standard errors and where the rows are."""
     effects = {}
-    for t, term in enumerate(tables.terms):
+    for t, (term, name) in enumerate(zip(tables.terms, tables.names, strict=True)):
         axes = tables.axes(t)
         points = [np.arange(len(a)) if len(term) == 1 else _shown(a) for a in axes]
         grids = tuple(tables.grid(j, a, p) for j, a, p in zip(term, axes, points, strict=True))
         values = tables.tables[t][np.ix_(*points)]
         se = np.stack([_errors(state, term, points) for state in states], axis=-1)
-        effects[tables.names[t]] = Effect(
+        effects[name] = Effect(
             term,
-            tables.names[t],
+            name,
             grids,
             values,
             _density(axes, points, X[:, list(term)], weight),
@@ -118,13 +118,10 @@ def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarra
         return np.zeros(shape)
     t = state.basis.terms.index(term)
     s = state.basis.slices[t]
-    root = state.fit.root_of(np.arange(s.start, s.stop))
+    V = state.fit.covariance_block(np.arange(s.start, s.stop))
     functions = state.basis.functions(t, points)
-    out = np.empty(len(functions))
-    for start in range(0, len(functions), 2048):
-        part = functions[start : start + 2048]
-        out[start : start + 2048] = np.einsum("ij,ij->i", part @ root.T, part @ root.T)
-    return np.sqrt(state.fit.scale * out).reshape(shape)
+    variance = np.maximum(np.einsum("ij,ij->i", functions @ V, functions), 0.0)
+    return np.sqrt(state.fit.scale * variance).reshape(shape)
 
 
 def _density(

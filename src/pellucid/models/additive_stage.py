@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
-from pellucid.models.additive_design import Design, predictor, solved
+from pellucid.models.additive_design import Design, moments_at, predictor, solved
 from pellucid.models.additive_loo import loosened
 from pellucid.models.additive_state import Problem, State, compact, information
 from pellucid.solvers.variance_components import Components, fit_components
@@ -39,6 +39,7 @@ def run_stage(
     sparse: bool = True,
     end: End | None = None,
     variance: float | None = None,
+    first: Moments | None = None,
 ) -> State:
     """Fit one basis: Newton steps around the loss, variances chosen on the moments of each.
 
@@ -46,7 +47,8 @@ def run_stage(
     predictor in between is where the loss is linearised next. Groups of pairs are dropped whose score is less
     than ``prune`` standard deviations above noise, and those of main effects too if effects are ``sparse``;
     otherwise main effects stay unless there is nothing in them. ``end`` says how a last stage ends. A
-    ``variance`` is that of all groups, and stays.
+    ``variance`` is that of all groups, and stays. The moments of the ``first`` step are taken where they are
+    given, see :func:`first_moments`.
     """
     eta = _first_predictor(problem, before)
     ridge = _first_ridges(problem, basis, before, eta)
@@ -61,7 +63,7 @@ def run_stage(
         extra = _extra(problem, basis, eta, sparse) if end is not None and prune is not None else 0.0
         drop = _thresholds(basis, prune, sparse) if last and prune is not None else None
         solve = partial(_components, problem, basis, ridge, rounds, drop, extra, exact=last)
-        moments, fit = solved(problem, basis, eta, solve)
+        moments, fit = solved(problem, basis, eta, solve, first if step == 0 else None)
         intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
         new = predictor(problem, basis, fit.beta, intercept)
         t = 1.0 if problem.quadratic else _halve(problem, basis, fit, eta, new, beta)
@@ -85,6 +87,11 @@ def run_stage(
         _go_to_minimum(problem, state)
     _renew(problem, state)
     return state
+
+
+def first_moments(problem: Problem, basis: TermBasis, before: State) -> Moments:
+    """Moments of the first step of a stage, which several stages of one basis share."""
+    return moments_at(problem, basis, *problem.working(_first_predictor(problem, before)))
 
 
 def _first_predictor(problem: Problem, before: State | None) -> np.ndarray:

@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
+from pellucid.linalg import lower_factor, lower_inverse
 from pellucid.linalg.moments import Moments
 
 _LEAST_EDF = 0.1  # a group of fewer effective degrees of freedom is noise
@@ -221,16 +221,14 @@ def _solve(
     c = moments.c[columns]
     root = A
     if len(columns):
-        potrf, trtri = (lapack.spotrf, lapack.strtri) if single else (lapack.dpotrf, lapack.dtrtri)
-        L, info = potrf(A.T, lower=1, overwrite_a=1, clean=1)
-        failed = info != 0 or not np.all(np.isfinite(np.diagonal(L)))
-        if failed and single:
-            return _solve(moments, group, ridge, scale, n)
-        if failed:  # moments that are not finite, or rounded by more than the noise
+        try:
+            root = lower_inverse(lower_factor(A))
+        except FloatingPointError:  # moments that are not finite, or rounded by more than the noise
+            if single:
+                return _solve(moments, group, ridge, scale, n)
             raise FloatingPointError(
                 "The normal equations are not finite: check the size of targets and offsets."
-            )
-        root, _ = trtri(L, lower=1, overwrite_c=1)
+            ) from None
         spared = np.einsum("ij,ij->j", root, root).astype(float)  # diagonal of A⁻¹
         edf = np.bincount(member, 1.0 - spared, len(ridge)).astype(float)
         v = (root.T @ (root @ (s * c).astype(root.dtype))).astype(float)
