@@ -74,7 +74,8 @@ def test_the_order_of_rows_does_not_matter(model):
     one, other = _copy(model).fit(X, y), _copy(model).fit(X[order], y[order])
     assert same_choice(one, other)
     assert np.allclose(one.predict(X_NEW), other.predict(X_NEW), rtol=1e-6)
-    assert np.allclose(one.loo_.residuals[order], other.loo_.residuals, rtol=1e-5, atol=1e-8)
+    # alpha may be as small as 1e-8, so that rounding costs half of the digits
+    assert np.allclose(one.loo_.residuals[order], other.loo_.residuals, rtol=1e-5, atol=1e-6)
 
 
 @every_model

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pellucid.linalg.factor import mirror
 from pellucid.linalg.threads import n_workers, side_by_side
+from pellucid.linalg.unlocked import add_squares
 
-_BLOCK = 1 << 26  # bytes of design in one block
+_BLOCK = 1 << 25  # bytes of design in one block
+_RECENT = 8192  # rows that may be summed up in single precision
 _FEW_ROWS = 1024  # that are not worth a thread of their own
 _SUMS = 1 << 30  # bytes that the sums of all threads, and the products they add, may take
 
@@ -53,7 +56,7 @@ def weighted_moments(
 ) -> Moments:
     """Accumulate moments in one pass; memory does not grow with the number of rows.
 
-    Products of a block are taken in ``dtype``, sums over blocks in float64. Targets are centred first;
+    Products of a few blocks are summed up in ``dtype``, sums over more in float64. Targets are centred first;
     columns are centred afterwards, which loses nothing if their means are small, as those of an eigenbasis
     are.
     """
@@ -62,15 +65,21 @@ def weighted_moments(
     r = z - target_mean
 
     def sums(some: list[slice]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        G, c, mean = np.zeros((F, F)), np.zeros(F), np.zeros(F)
-        squares: np.ndarray = np.empty((F, F), dtype=dtype)
+        G, c, mean = np.zeros((F, F), order="F"), np.zeros(F), np.zeros(F)
+        recent: np.ndarray = G if dtype is np.float64 else np.zeros((F, F), dtype=dtype, order="F")
+        n_recent = 0
         for rows in some:
             Zt = design(rows)
             v: np.ndarray = w[rows].astype(dtype)
             mean += Zt @ v
             c += Zt @ (v * r[rows].astype(dtype))
             Zt *= np.sqrt(v)
-            G += np.matmul(Zt, Zt.T, out=squares)
+            add_squares(recent, Zt)
+            n_recent += len(v)
+            if recent is not G and (n_recent > _RECENT or rows is some[-1]):
+                G += recent
+                recent[...] = 0.0
+                n_recent = 0
         return G, c, mean
 
     every, n = blocks(len(w), F, dtype), min(n_workers(), max(_SUMS // (16 * F * F + 1), 1))
@@ -80,9 +89,10 @@ def weighted_moments(
         c += c_k
         mean += mean_k
     mean /= total
-    G -= total * np.outer(mean, mean)
+    mirror(G, from_upper=False)
+    G -= np.outer(total * mean, mean)
     c -= mean * float(w @ r)
-    return Moments(G, c, float(w @ (r * r)), mean, target_mean, total)
+    return Moments(G.T, c, float(w @ (r * r)), mean, target_mean, total)
 
 
 def blocks(n: int, F: int, dtype: type = np.float64) -> list[slice]:

@@ -1,7 +1,8 @@
-"""Cholesky factors, and inverses of triangles, by threads that do not wait for each other.
+"""Cholesky factors, inverses of triangles and sums of squares, by threads that do not wait for each other.
 
-SciPy's functions for LAPACK hold the interpreter lock, so that threads which each factor a matrix of their
-own take turns. The same routines, at the addresses that SciPy gives to Cython, are called without it here.
+SciPy's functions for BLAS and LAPACK hold the interpreter lock, so that threads which each factor a matrix of
+their own take turns. The same routines, at the addresses that SciPy gives to Cython, are called without it
+here. Each works in place.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import cython_lapack, lapack
+from scipy.linalg import blas, cython_blas, cython_lapack, lapack
 
-_LOWER, _FULL = b"L", b"N"  # the lower triangle; its diagonal is not one
+_LOWER, _FULL, _TRANSPOSED = b"L", b"N", b"T"  # the lower triangle; its diagonal is not one
 _NAME = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
 _POINTER = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
@@ -64,11 +65,50 @@ def lower_inverse(L: np.ndarray) -> np.ndarray:
     return L
 
 
-def _in_place(name: str, A: np.ndarray, *options: bytes) -> int:
-    """Call a routine that works on a square matrix in place; what it returns is 0 if all went well."""
+def add_squares(C: np.ndarray, Zt: np.ndarray) -> None:
+    """Add ZᵀZ to the lower triangle of C.
+
+    Parameters
+    ----------
+    C : ndarray of shape (F, F)
+        Fortran-contiguous, float32 or float64. What is above its diagonal stays as it is.
+    Zt : ndarray of shape (F, n)
+        The columns of Z, each in one piece: C-contiguous, of the same type.
+
+    Examples
+    --------
+    >>> C = np.zeros((2, 2), order="F")
+    >>> add_squares(C, np.array([[1.0, 2.0], [0.0, 3.0]]))
+    >>> C.tolist()
+    [[5.0, 0.0], [6.0, 9.0]]
+    """
+    Z = Zt.T
+    kind = _kind(C)
+    if _kind(Z) != kind or C.shape != (len(Zt), len(Zt)):
+        raise ValueError("Sums and columns do not fit together.")
+    routine = _routine(kind + "syrk", 10)
+    if Z.size == 0:
+        return
+    if routine is None:
+        getattr(blas, kind + "syrk")(1.0, Z, beta=1.0, c=C, trans=1, lower=1, overwrite_c=1)
+        return
+    F, n = ctypes.c_int(len(C)), ctypes.c_int(len(Z))
+    one = ctypes.byref((ctypes.c_float if kind == "s" else ctypes.c_double)(1.0))
+    Z_at, C_at = ctypes.c_void_p(Z.ctypes.data), ctypes.c_void_p(C.ctypes.data)
+    n_at, F_at = ctypes.byref(n), ctypes.byref(F)
+    routine(_LOWER, _TRANSPOSED, F_at, n_at, one, Z_at, n_at, one, C_at, F_at)
+
+
+def _kind(A: np.ndarray) -> str:
+    """First letter of the routines for a matrix that can be worked on in place."""
     if not A.flags.f_contiguous or A.dtype not in (np.float32, np.float64):
-        raise ValueError("LAPACK works in place on Fortran-contiguous float32 or float64.")
-    name = ("s" if A.dtype == np.float32 else "d") + name
+        raise ValueError("BLAS and LAPACK work in place on Fortran-contiguous float32 or float64.")
+    return "s" if A.dtype == np.float32 else "d"
+
+
+def _in_place(name: str, A: np.ndarray, *options: bytes) -> int:
+    """Call a routine of LAPACK on a square matrix; what it returns is 0 if all went well."""
+    name = _kind(A) + name
     routine = _routine(name, len(options) + 4)
     if routine is None:
         A[...], info = getattr(lapack, name)(A, lower=1)
@@ -81,8 +121,9 @@ def _in_place(name: str, A: np.ndarray, *options: bytes) -> int:
 
 @lru_cache
 def _routine(name: str, n_arguments: int) -> Callable[..., None] | None:
-    """A routine of LAPACK as SciPy gives it to Cython; None where its integers are not C's."""
-    capsule = getattr(cython_lapack, "__pyx_capi__", {}).get(name)
+    """A routine as SciPy gives it to Cython; None where there is none, or its integers are not C's."""
+    module = cython_blas if name.endswith("syrk") else cython_lapack
+    capsule = getattr(module, "__pyx_capi__", {}).get(name)
     if capsule is None:
         return None
     signature = _NAME(capsule)

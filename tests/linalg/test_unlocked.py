@@ -1,18 +1,19 @@
-"""Cholesky factors and inverses of triangles, whether SciPy's addresses are to be had or not."""
+"""Factors, inverses of triangles and sums of squares, with and without the addresses of routines."""
 
 import numpy as np
 import pytest
 
-from pellucid.linalg import lower_factor, lower_inverse, triangle
+from pellucid.linalg import lower_factor, lower_inverse, unlocked
+from pellucid.linalg.unlocked import add_squares
 
 
 @pytest.fixture(params=["addresses", "functions"])
 def way(request, monkeypatch):
     """Both ways to LAPACK."""
     if request.param == "functions":
-        monkeypatch.setattr(triangle, "_routine", lambda name, n_arguments: None)
+        monkeypatch.setattr(unlocked, "_routine", lambda name, n_arguments: None)
     else:
-        assert triangle._routine("dpotrf", 5) is not None
+        assert unlocked._routine("dpotrf", 5) is not None
 
 
 def positive_definite(n, dtype=np.float64):
@@ -52,6 +53,24 @@ def test_nothing_is_done_to_a_copy_by_mistake():
 
 
 def test_a_routine_of_other_arguments_is_not_called():
-    triangle._routine.cache_clear()
-    assert triangle._routine("dpotrf", 4) is None
-    assert triangle._routine("no such routine", 5) is None
+    unlocked._routine.cache_clear()
+    assert unlocked._routine("dpotrf", 4) is None
+    assert unlocked._routine("no such routine", 5) is None
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 40), (40, 5), (3, 0), (0, 4)])
+def test_sums_of_squares(shape, dtype):
+    Zt = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    before = np.asfortranarray(np.arange(shape[0] ** 2).reshape(shape[0], shape[0]), dtype=dtype)
+    C = before.copy(order="F")
+    add_squares(C, Zt)
+    np.testing.assert_allclose(np.tril(C), np.tril(before + Zt @ Zt.T), rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(np.triu(C, 1), np.triu(before, 1))
+
+
+@pytest.mark.parametrize(("dtype", "size"), [(np.float32, 4), (np.float64, 3)])
+def test_sums_that_do_not_fit_are_refused(dtype, size):
+    with pytest.raises(ValueError, match="do not fit"):
+        add_squares(np.zeros((size, size), order="F"), np.ones((4, 2), dtype=dtype))
