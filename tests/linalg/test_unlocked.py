@@ -50,6 +50,11 @@ def test_nothing_is_done_to_a_copy_by_mistake():
         lower_factor(np.asfortranarray(positive_definite(5)))
     with pytest.raises(ValueError, match="float32 or float64"):
         lower_factor(np.eye(3, dtype=complex))
+    for wrong in (np.ones((2, 3)), np.broadcast_to(np.ones((1, 1)), (1, 1))):
+        with pytest.raises(ValueError, match="square, and overwritten"):
+            lower_factor(wrong)
+    with pytest.raises(ValueError, match="matrices"):
+        lower_factor(np.ones(3))
 
 
 def test_a_routine_of_other_arguments_is_not_called():

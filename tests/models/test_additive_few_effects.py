@@ -7,6 +7,7 @@ from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
 from pellucid.losses import as_loss
 from pellucid.models import additive_mains
 from pellucid.models.additive_engine import build_axes
+from pellucid.models.additive_loo import held_out_losses
 from pellucid.models.additive_state import Problem, clearly_lower
 
 RNG = np.random.default_rng(6)
@@ -53,6 +54,18 @@ def test_counts_too():
     assert few_matter(X, y, "poisson")
     full, right = (AdditiveKernelRegressor(loss="poisson", interactions=0).fit(X[:, :m], y) for m in (25, 2))
     assert full.edf_ < right.edf_ + 1.7 * 23
+
+
+def test_losses_left_out_are_what_a_perfect_fit_would_spare():
+    """So a hundredth of them is a gain for counts too, whose loss is far below zero where there are many."""
+    X = RNG.normal(size=(300, 3))
+    y = RNG.poisson(40.0, size=300).astype(float)
+    problem = Problem(X, y, np.ones(300), np.zeros(300), as_loss("poisson"))
+    _, state = additive_mains.fit_mains(problem, build_axes(X, problem.weight, [None] * 3), range(3), 1.0)
+    assert problem.value(state.eta) < 0.0
+    (losses,) = held_out_losses(problem, [state])
+    assert losses.min() >= 0.0
+    assert losses.mean() == pytest.approx(0.5, rel=0.2)  # half a squared standard normal
 
 
 def test_many_effects_that_are_alike_share():

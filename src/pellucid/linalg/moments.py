@@ -14,7 +14,7 @@ from pellucid.linalg.unlocked import add_squares
 _BLOCK = 1 << 25  # bytes of design in one block
 _RECENT = 8192  # rows that may be summed up in single precision
 _FEW_ROWS = 1024  # that are not worth a thread of their own
-_SUMS = 1 << 30  # bytes that the sums of all threads, and the products they add, may take
+_SUMS = 1 << 30  # bytes that the sums of all threads may take
 
 Design = Callable[[slice], np.ndarray]
 """Columns of some rows, transposed: of shape (F, rows)."""
@@ -90,7 +90,8 @@ def weighted_moments(
         mean += mean_k
     mean /= total
     mirror(G, from_upper=False)
-    G -= np.outer(total * mean, mean)
+    at = np.sqrt(total) * mean
+    G -= np.outer(at, at)
     c -= mean * float(w @ r)
     return Moments(G.T, c, float(w @ (r * r)), mean, target_mean, total)
 

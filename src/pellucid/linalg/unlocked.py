@@ -8,6 +8,7 @@ here. Each works in place.
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -84,7 +85,7 @@ def add_squares(C: np.ndarray, Zt: np.ndarray) -> None:
     """
     Z = Zt.T
     kind = _kind(C)
-    if _kind(Z) != kind or C.shape != (len(Zt), len(Zt)):
+    if _kind(Z) != kind or C.shape != (len(Zt), len(Zt)) or not C.flags.writeable:
         raise ValueError("Sums and columns do not fit together.")
     routine = _routine(kind + "syrk", 10)
     if Z.size == 0:
@@ -101,14 +102,16 @@ def add_squares(C: np.ndarray, Zt: np.ndarray) -> None:
 
 def _kind(A: np.ndarray) -> str:
     """First letter of the routines for a matrix that can be worked on in place."""
-    if not A.flags.f_contiguous or A.dtype not in (np.float32, np.float64):
-        raise ValueError("BLAS and LAPACK work in place on Fortran-contiguous float32 or float64.")
+    if A.ndim != 2 or not A.flags.f_contiguous or A.dtype not in (np.float32, np.float64):
+        raise ValueError("BLAS and LAPACK work in place on Fortran-contiguous matrices, float32 or float64.")
     return "s" if A.dtype == np.float32 else "d"
 
 
 def _in_place(name: str, A: np.ndarray, *options: bytes) -> int:
     """Call a routine of LAPACK on a square matrix; what it returns is 0 if all went well."""
     name = _kind(A) + name
+    if len(A) != A.shape[1] or not A.flags.writeable:
+        raise ValueError("The matrix is to be square, and overwritten.")
     routine = _routine(name, len(options) + 4)
     if routine is None:
         A[...], info = getattr(lapack, name)(A, lower=1)
@@ -127,7 +130,7 @@ def _routine(name: str, n_arguments: int) -> Callable[..., None] | None:
     if capsule is None:
         return None
     signature = _NAME(capsule)
-    if b"int *" not in signature or signature.count(b",") + 1 != n_arguments:
+    if not re.search(rb"[(,] ?int \*", signature) or signature.count(b",") + 1 != n_arguments:
         return None
     routine: Callable[..., None] = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n_arguments)(
         _POINTER(capsule, signature)

@@ -65,8 +65,7 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
     loo_ : LeaveOneOut
         Leave-one-out predictions of the rows ``loo_rows_``: exact for squared loss, else one Newton step.
     edf_, scale_ : float
-        Effective degrees of freedom, and the variance of the noise; of counts in units of Poisson's, and one
-        unless it is clearly more.
+        Effective degrees of freedom, and the variance of the noise (dispersion).
     deviance_explained_, loo_deviance_explained_ : float
         Share of the deviance explained, on the training rows and leaving one row out.
     edits_ : list of Edit

@@ -150,7 +150,6 @@ class AdditiveKernelBase(BaseEstimator):
             free = [
                 fit_additive(problem, axes, pairs, most, alone=sorted(directions)) for problem in problems
             ]
-            problems = [p.dispersed(state.fit.scale) for p, state in zip(problems, free, strict=True)]
             states = [
                 into_cone(p, state, monotone_rows(state.basis, directions))
                 for p, state in zip(problems, free, strict=True)

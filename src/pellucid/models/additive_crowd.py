@@ -32,7 +32,6 @@ _ROWS_PER_PAIR = 12
 _COLUMNS, _MOST_COLUMNS = 1200, 16  # of all features together and of one, while all pairs are in the fit
 _SHARE = 0.5  # variance of pairs as a share of that of main effects there
 _LADDER = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # variances to choose from
-_RISE = 1.05  # of the loss, after which larger variances count as no better
 _BLOCK = 256  # rows of a kernel that are summed at once
 _STEPS = 3, 2  # of Newton: from the main effects, and from the fit with the variance before
 _LEAST_WEIGHT = 1e-6  # of a row
@@ -68,13 +67,13 @@ class _Dual:
     def fit(
         self, K: np.ndarray, variance: float, eta: np.ndarray, n_steps: int
     ) -> tuple[np.ndarray, float, np.ndarray]:
-        """Newton steps (vK + φW⁻¹) α = z - b with 1ᵀα = 0: vα, b and the predictor."""
+        """Newton steps (vK + W⁻¹) α = z - b with 1ᵀα = 0: vα, b and the predictor."""
         problem, n, v = self.problem, len(self.problem), np.float32(variance)
         alpha, b = np.zeros(n, dtype=np.float32), 0.0
         for _ in range(n_steps):
             w, z = problem.working(eta)
             A = np.multiply(K, v, out=self.room)
-            A[np.diag_indices(n)] += (problem.dispersion / np.maximum(w, _LEAST_WEIGHT)).astype(np.float32)
+            A[np.diag_indices(n)] += (1.0 / np.maximum(w, _LEAST_WEIGHT)).astype(np.float32)
             sides = np.asfortranarray(np.column_stack([z, np.ones(n)]), dtype=np.float32)
             u = lapack.spotrs(lower_factor(A), sides, lower=1)[0].astype(float)
             b = float(u[:, 0].sum() / u[:, 1].sum())
@@ -160,10 +159,7 @@ def find_crowd(
             eta = dual.eta
             for step, variance in enumerate(_LADDER):
                 alpha, b, eta = dual.fit(K, variance, eta, _STEPS[min(step, 1)])
-                loss[with_pairs, step:] = left.loss.value(left.y, left.offset + b + K_left @ alpha)
-                total = loss[with_pairs, : step + 1] @ left.weight
-                if total[-1] > _RISE * total.min():
-                    break
+                loss[with_pairs, step] = left.loss.value(left.y, left.offset + b + K_left @ alpha)
         return loss
 
     every = np.zeros((2, len(_LADDER), len(problem)))

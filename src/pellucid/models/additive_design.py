@@ -80,7 +80,8 @@ def solved(
 ) -> tuple[Moments, R]:
     """Moments of the quadratic that touches the loss at ``eta``, and what ``solve`` makes of them.
 
-    They are taken again in float64 where there is so little noise that rounding to float32 is more.
+    Moments that are ``known`` need no pass over the rows. They are taken again in float64 where there is so
+    little noise that rounding to float32 is more.
     """
     w, z = problem.working(eta)
     moments = moments_at(problem, basis, w, z) if known is None else known

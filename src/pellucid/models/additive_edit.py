@@ -112,7 +112,6 @@ def edited(model: Any, wishes: Wishes, X: Any, y: Any, sample_weight: Any, known
     frozen = Frozen.of(tables, model.effects_, terms, wishes.cap, rows)
     eta = (tables.predictor(rows) / unit).reshape(len(rows), len(problems))
     before = explained(problems, [p.offset + eta[:, k] for k, p in enumerate(problems)])
-    problems = [problem.dispersed(model.scale_) for problem in problems]
     moved = [replace(p, offset=p.offset + sum(frozen.kinds(k)) / unit) for k, p in enumerate(problems)]
     axes = replace(with_bases(tables.fine, tables.coarse), whole=tuple(sorted(recipe.directions)))
     free = refit_all(recipe, moved, axes, [*terms, *wishes.drop], wishes.smooth)

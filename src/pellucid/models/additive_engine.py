@@ -30,15 +30,7 @@ from pellucid.models.additive_crowd import ROWS, find_crowd, fit_crowd
 from pellucid.models.additive_design import predictor
 from pellucid.models.additive_mains import few_matter, fit_mains
 from pellucid.models.additive_stage import End, first_moments, run_stage
-from pellucid.models.additive_state import (
-    Problem,
-    State,
-    basis_of,
-    clearly_lower,
-    dispersion,
-    information,
-    tests_of,
-)
+from pellucid.models.additive_state import Problem, State, basis_of, clearly_lower, information, tests_of
 
 SAMPLE, WEAK_SAMPLE = 12_000, 24_000  # rows that decide on the structure; of classes and counts
 _PARTS = 3  # of the rows, one of which is left out to check a decision
@@ -126,7 +118,6 @@ def _fit_crowd(
         return None
     members = sorted({j for pair in candidates for j in pair})
     _, mains = fit_mains(problem, axes, features, 1.0)
-    problem = problem.dispersed(dispersion(problem, mains))
     crowd = find_crowd(problem, axes, members, mains, _PARTS)
     if crowd is None:
         return None
@@ -164,10 +155,8 @@ def _fit_terms(
     if most_pairs == 0 or not candidates:
         small = _some(problem)
         _, state = fit_mains(small, axes, features, len(problem) / len(small))
-        problem = problem.dispersed(dispersion(small, state))
         return run_stage(problem, state.basis, state, n_newton=8, n_iter=15, prune=None, end="loosened")
     look = _first_look(problem, axes, features, candidates, len(problem))
-    problem = problem.dispersed(dispersion(look.rows, look.state))
     unsure = not wanted and 2 * len(look.doubtful) > len(look.tests)  # most were chosen for being large
     sparse = few_pairs = problem.scale is None
     if check and unsure and most_pairs is None and problem.scale is not None:
@@ -215,7 +204,6 @@ def _first_look(
     small = _some(problem)
     times = n / len(small)
     mains, state = fit_mains(small, axes, features, times)
-    small = small.dispersed(dispersion(small, state))
     n_pairs = int(np.clip(len(small) // 12, 50, _MAX_PAIRS))
     tried = candidates
     if len(candidates) > n_pairs:

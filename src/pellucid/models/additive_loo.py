@@ -81,6 +81,7 @@ def _some_with_copies(problem: Problem, state: State) -> np.ndarray:
 def _held_out_losses(problem: Problem, state: State, dtype: type) -> np.ndarray:
     """Loss of the rows of each place without all of them, for coefficients that need not be settled.
 
+    It is what a perfect fit would spare, which is never negative: shares of it mean something for counts too.
     Of rows of one place, with v the variance of the predictor, h = v Σ w and η moves by -v Σ w r / (1 - h).
     """
     copies = equal_rows(list(problem.X.T))
@@ -89,7 +90,7 @@ def _held_out_losses(problem: Problem, state: State, dtype: type) -> np.ndarray:
     h = np.clip(v * np.bincount(copies, w)[copies], 0.0, _LARGEST)
     pull = np.bincount(copies, w * (z + problem.offset - eta))[copies]
     with np.errstate(over="ignore"):
-        loss = problem.loss.value(problem.y, eta - v / (1.0 - h) * pull)
+        loss = 0.5 * problem.loss.deviance(problem.y, eta - v / (1.0 - h) * pull)
         return np.bincount(copies, problem.weight * loss)
 
 

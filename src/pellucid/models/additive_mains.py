@@ -12,13 +12,12 @@ from pellucid.features.term_basis import VALUES, Axes, Picks, Term, main_picks
 from pellucid.linalg import side_by_side
 from pellucid.models.additive_loo import held_out_losses
 from pellucid.models.additive_stage import run_stage
-from pellucid.models.additive_state import Problem, State, basis_of, clearly_lower, dispersion
+from pellucid.models.additive_state import Problem, State, basis_of, clearly_lower
 from pellucid.solvers.variance_components import score_test_on_points
 
 _COLUMNS = 800  # of all main effects to begin with
 _ROUGH, _MAX_ROUGH = 0.01, 12  # p-value of main effects that get all their columns, and how many do at most
 _ROWS_PER_COLUMN = 10  # of such an effect, at least
-_RESCALINGS = 2  # fits of counts that allow for a dispersion that was found
 _SAMPLE = 6000  # rows that decide whether few of them matter
 _GAIN = 0.01  # share of the loss of rows left out that this has to be worth
 
@@ -27,18 +26,11 @@ def fit_mains(small: Problem, axes: Axes, features: Sequence[int], times: float)
     """Columns of the main effects, and a fit of them to some rows; all rows are ``times`` as many.
 
     Effects that are rougher than the first columns allow get all the columns of their axis: those that jump
-    from one value to the next, as the effect of a code that only looks like a number does. The scale of the
-    state is the dispersion of counts, which the fit has allowed for.
+    from one value to the next, as the effect of a code that only looks like a number does.
     """
     columns = int(np.clip(_COLUMNS // max(len(features), 1), 8, VALUES))
     mains = main_picks(axes, features, columns)
     state = run_stage(small, basis_of(axes, mains, {}), None, n_newton=3, n_iter=6, prune=None)
-    for _ in range(_RESCALINGS):  # a fit that takes noise for effects finds too little of it
-        scale = dispersion(small, state)
-        if scale == state.fit.scale or small.scale is None:
-            break
-        small = small.dispersed(scale)
-        state = run_stage(small, state.basis, state, n_newton=2, n_iter=6, prune=None)
     most = int(float(small.weight.sum()) / _ROWS_PER_COLUMN)
     p = _rough_tails(small, axes, mains, most, state)
     rough = [term for term in sorted(p, key=lambda term: p[term]) if p[term] < min(_ROUGH * times, 0.1)]
@@ -58,7 +50,6 @@ def few_matter(problem: Problem, axes: Axes, features: Sequence[int]) -> bool:
     small = problem.some(_SAMPLE)
     times = len(problem) / len(small)
     _, state = fit_mains(small, axes, features, times)
-    small = small.dispersed(state.fit.scale)
 
     def fit(few: bool) -> State:
         rows = replace(small, few=few)

@@ -15,16 +15,11 @@ from pellucid.solvers.variance_components import Components, score_test, score_t
 
 _FARTHEST = 20.0  # that the target of the quadratic may be from where it touches
 _EXACT = 10_000  # rows up to which everything is float64
-_CLEARLY = 3.0  # standard deviations by which counts have to exceed Poisson's variance
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows as a float64 matrix, targets, weights, offset and loss.
-
-    ``few`` says whether few main effects matter, ``dispersion`` how many times as large the variance is as
-    the loss has it, which counts often exceed.
-    """
+    """Rows as a float64 matrix, targets, weights, offset and loss; whether few main effects matter."""
 
     X: np.ndarray
     y: np.ndarray
@@ -32,7 +27,6 @@ class Problem:
     offset: np.ndarray
     loss: Loss
     few: bool = False
-    dispersion: float = 1.0
 
     def __len__(self) -> int:
         return len(self.y)
@@ -49,18 +43,12 @@ class Problem:
 
     @property
     def scale(self) -> float | None:
-        """Dispersion where it is known before the fit; None where the fit estimates it."""
-        return None if self.loss.name in ("squared", "gamma") else self.dispersion
-
-    def dispersed(self, scale: float) -> Problem:
-        """The problem with another dispersion, unless the fit estimates it."""
-        return self if self.scale is None else replace(self, dispersion=scale)
+        """Dispersion where the loss fixes it; None where it is estimated."""
+        return None if self.loss.name in ("squared", "gamma") else 1.0
 
     def part(self, rows: np.ndarray | slice) -> Problem:
         """The problem on some of the rows."""
-        return replace(
-            self, X=self.X[rows], y=self.y[rows], weight=self.weight[rows], offset=self.offset[rows]
-        )
+        return Problem(self.X[rows], self.y[rows], self.weight[rows], self.offset[rows], self.loss, self.few)
 
     def sample(self, k: int) -> np.ndarray:
         """At most ``k`` rows that stand for all, whatever the order of rows and the unit of the targets."""
@@ -130,32 +118,11 @@ class State:
 
 
 def information(problem: Problem, eta: np.ndarray) -> float:
-    """Number of rows that the data are worth: one of a class counts by how open it is, 4p(1 - p).
-
-    Counts that vary more than Poisson's are worth less.
-    """
+    """Number of rows that the data are worth: one of a class counts by how open it is, 4p(1 - p)."""
     n = float(problem.weight.sum())
     if problem.scale is None:
         return n
-    return max(min(n, 4.0 * float(problem.working(eta)[0].sum())) / problem.scale, 1.0)
-
-
-def dispersion(rows: Problem, state: State) -> float:
-    """How many times as large as Poisson's the variance of counts around a fit is, if clearly; else one.
-
-    X² = Σ w (y - μ)² / μ has mean n - p and variance Σ w (2 + 1/μ) if the counts are Poisson's; with φ times
-    their variance its mean is φ (n - p). (McCullagh and Nelder 1989, Generalized Linear Models, ch. 6.)
-    """
-    if rows.loss.name != "poisson":
-        return 1.0
-    mu = np.maximum(rows.loss.mean(state.eta), np.finfo(float).tiny)
-    with np.errstate(over="ignore"):
-        square = float(rows.weight @ ((rows.y - mu) ** 2 / mu))
-        spread = float(np.sqrt(rows.weight @ (2.0 + 1.0 / mu)))
-    n = float(rows.weight.sum())
-    free = max(n - 1.0 - float(state.fit.edf.sum()), 0.1 * n)
-    over = np.isfinite(square) and square - free > _CLEARLY * spread
-    return square / free if over else 1.0
+    return max(min(n, 4.0 * float(problem.working(eta)[0].sum())), 1.0)
 
 
 def clearly_lower(loss: np.ndarray, other: np.ndarray, weight: np.ndarray | None = None) -> bool:
