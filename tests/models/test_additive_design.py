@@ -9,6 +9,7 @@ from pellucid.losses import as_loss
 from pellucid.models import additive_design, additive_state
 from pellucid.models.additive_design import Design, moments_at, predictor, solved
 from pellucid.models.additive_engine import build_axes
+from pellucid.models.additive_stage import first_moments, run_stage
 from pellucid.models.additive_state import Problem, basis_of
 
 RNG = np.random.default_rng(5)
@@ -81,3 +82,20 @@ def test_no_column_and_no_row(case):
     assert Design(problem, none).sums(np.ones(N)).shape == (0,)
     np.testing.assert_array_equal(Design(problem, none).times(np.empty(0)), np.zeros(N))
     np.testing.assert_array_equal(Design(problem.part(slice(0)), basis).sums(np.empty(0)), 0 * basis.group)
+
+
+def test_moments_of_a_first_step_can_be_given():
+    X = RNG.normal(size=(N, 3))
+    y = (RNG.random(N) < 1 / (1 + np.exp(-2.0 * X[:, 0] * X[:, 2]))).astype(float)
+    problem = Problem(X, y, np.ones(N), np.zeros(N), as_loss("logistic"))
+    axes = build_axes(X, np.ones(N), [None] * 3)
+    mains = main_picks(axes, [0, 1, 2], 5)
+    before = run_stage(problem, basis_of(axes, mains), None, n_newton=2, n_iter=4, prune=None)
+    basis = basis_of(axes, mains, pair_picks(axes, [(0, 2)], 7))
+    first = first_moments(problem, basis, before)
+    one, other = (
+        run_stage(problem, basis, before, n_newton=2, n_iter=4, prune=None, end="minimum", first=given)
+        for given in (None, first)
+    )
+    np.testing.assert_array_equal(one.eta, other.eta)
+    np.testing.assert_array_equal(one.fit.ridge, other.fit.ridge)

@@ -248,36 +248,29 @@ def _weak_effects(
         return True, True
     look = _first_look(learn, axes, features, candidates, len(problem))
     pairs = _strongest(look.state, None)
-    ways = (True, False) if look.doubtful else (False,)
-    bases = {
-        few_pairs: _shared_out(
-            axes,
-            look.mains,
-            [t for t in pairs if not (few_pairs and t in look.doubtful)],
-            look.state,
-            look.rows,
-            look.times,
-        )
-        for few_pairs in ways
-    }
-    first = {few_pairs: first_moments(learn, bases[few_pairs], look.state) for few_pairs in ways}
+    starts = {}
+    for few_pairs in (True, False) if look.doubtful else (False,):
+        chosen = [t for t in pairs if not (few_pairs and t in look.doubtful)]
+        last = _shared_out(axes, look.mains, chosen, look.state, look.rows, look.times)
+        starts[few_pairs] = last, first_moments(learn, last, look.state)
 
     def loss(choice: tuple[bool, bool]) -> np.ndarray:
         sparse, few_pairs = choice
+        last, first = starts[few_pairs]
         fit = run_stage(
             learn,
-            bases[few_pairs],
+            last,
             look.state,
             n_newton=1,
             n_iter=8,
             prune=_PRUNE,
             sparse=sparse,
             end="minimum",
-            first=first[few_pairs],
+            first=first,
         )
         return _losses(left, fit)
 
-    choices = [(s, f) for f in ways for s in (True, False)]
+    choices = [(s, f) for f in starts for s in (True, False)]
     losses = dict(zip(choices, side_by_side(loss, choices), strict=True))
     _, few_pairs = min(losses, key=lambda choice: float(left.weight @ losses[choice]))
     return clearly_lower(losses[True, few_pairs], losses[False, few_pairs], left.weight), few_pairs
