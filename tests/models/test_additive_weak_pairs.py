@@ -6,7 +6,7 @@ from scipy.stats import false_discovery_control
 from pellucid import AdditiveKernelClassifier
 from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.losses import as_loss
-from pellucid.models.additive_engine import _doubtful
+from pellucid.models.additive_look import doubtful_pairs
 from pellucid.models.additive_state import Problem
 
 RNG = np.random.default_rng(4)
@@ -29,22 +29,22 @@ def test_q_values_are_those_of_benjamini_and_hochberg():
     tests = scored([30.0, 0.5, 9.0, 2.0, 7.5, 0.1, 12.0])
     p = np.array([mixture_tail(*test) for test in tests.values()])
     expected = {term for term, q in zip(tests, false_discovery_control(p), strict=True) if q > 0.2}
-    assert _doubtful(problem("logistic"), tests, len(tests)) == expected
+    assert doubtful_pairs(problem("logistic"), tests, len(tests)) == expected
     assert 0 < len(expected) < len(tests)
 
 
 def test_pairs_that_were_screened_away_count_as_candidates():
     tests = scored([9.0, 8.0])
-    assert _doubtful(problem("logistic"), tests, 2) == set()
-    assert _doubtful(problem("logistic"), tests, 2000) == {(0, 1), (0, 2)}
+    assert doubtful_pairs(problem("logistic"), tests, 2) == set()
+    assert doubtful_pairs(problem("logistic"), tests, 2000) == {(0, 1), (0, 2)}
 
 
 def test_pairs_of_numbers_go_by_p_values():
-    assert _doubtful(problem("squared"), scored([9.0, 2.0]), 2000) == {(0, 2)}
+    assert doubtful_pairs(problem("squared"), scored([9.0, 2.0]), 2000) == {(0, 2)}
 
 
 def test_without_any_pair_nothing_is_doubtful():
-    assert _doubtful(problem("logistic"), {}, 5) == set()
+    assert doubtful_pairs(problem("logistic"), {}, 5) == set()
 
 
 def test_a_single_pair_among_many_features_stands_alone():

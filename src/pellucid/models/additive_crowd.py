@@ -23,15 +23,15 @@ from pellucid.features.term_basis import Axes, Picks, pair_picks
 from pellucid.linalg import lower_factor, side_by_side
 from pellucid.linalg.sample import fold_rows
 from pellucid.models.additive_design import predictor
+from pellucid.models.additive_look import COLUMNS_PER_PAIR, pairs_for
 from pellucid.models.additive_stage import run_stage
 from pellucid.models.additive_state import Problem, State, basis_of, clearly_lower, tests_of
 
 ROWS = 500, 5000  # at least, for rows left out to tell; at most, for a fit with all pairs at once
-_PAIRS, _COLUMNS_PER_PAIR = (50, 300), 8  # pairs that get columns, at least and at most, and how many each
-_ROWS_PER_PAIR = 12
 _COLUMNS, _MOST_COLUMNS = 1200, 16  # of all features together and of one, while all pairs are in the fit
 _SHARE = 0.5  # variance of pairs as a share of that of main effects there
 _LADDER = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # variances to choose from
+_LEFT_OUT = 2  # folds that are left out in turn
 _BLOCK = 256  # rows of a kernel that are summed at once
 _STEPS = 3, 2  # of Newton: from the main effects, and from the fit with the variance before
 _LEAST_WEIGHT = 1e-6  # of a row
@@ -39,7 +39,10 @@ _LEAST_WEIGHT = 1e-6  # of a row
 
 @dataclass(frozen=True)
 class Crowd:
-    """The variance that all effects share; the fold of each row, and its loss when that was left out."""
+    """The variance that all effects share; the fold of each row, and its loss when that was left out.
+
+    The first two folds were left out, one after the other.
+    """
 
     variance: float
     fold: np.ndarray
@@ -124,13 +127,9 @@ def _most_used(dual: _Dual, axes: Axes, features: Sequence[int], n_pairs: int) -
     best = pairs[np.sort(np.argsort(-total[pairs[:, 0], pairs[:, 1]], kind="stable")[:n_pairs])]
     block = {(i, j): power[edges[i] : edges[i + 1], edges[j] : edges[j + 1]] for i, j in best.tolist()}
     every = np.sort(np.concatenate([part.ravel() for part in block.values()]))
-    least = max(every[-min(_COLUMNS_PER_PAIR * n_pairs, len(every))], np.finfo(float).tiny)
+    least = max(every[-min(COLUMNS_PER_PAIR * n_pairs, len(every))], np.finfo(float).tiny)
     chosen = {(features[i], features[j]): np.nonzero(part >= least) for (i, j), part in block.items()}
     return {pair: pick for pair, pick in chosen.items() if len(pick[0])}, eta[dual.back]
-
-
-def _n_pairs(problem: Problem) -> int:
-    return int(np.clip(problem.weight.sum() / _ROWS_PER_PAIR, *_PAIRS))
 
 
 def find_crowd(
@@ -147,7 +146,7 @@ def find_crowd(
     def losses(k: int) -> np.ndarray:
         left = problem.part(fold == k)
         dual = _Dual(problem.part(fold != k), mains)
-        picks, _ = _most_used(dual, axes, features, _n_pairs(problem))
+        picks, _ = _most_used(dual, axes, features, pairs_for(float(problem.weight.sum())))
         pairs = basis_of(axes, picks)
         P, P_left = (pairs.design(X, np.float32) for X in (dual.problem.X, left.X))
         K, K_left = dual.Z.T @ dual.Z, dual.columns(left.X).T @ dual.Z
@@ -163,15 +162,14 @@ def find_crowd(
         return loss
 
     every = np.zeros((2, len(_LADDER), len(problem)))
-    for some in (range(2), range(2, n_folds)):  # two folds, and the others if these are in favour
-        try:
-            for k, loss in zip(some, side_by_side(losses, some), strict=True):
-                every[:, :, fold == k] = loss
-        except FloatingPointError:
-            return None
-        without, together = (int(np.argmin(part @ problem.weight)) for part in every)
-        if not clearly_lower(every[1, together], every[0, without], problem.weight):
-            return None
+    try:
+        for k, loss in enumerate(side_by_side(losses, range(_LEFT_OUT))):
+            every[:, :, fold == k] = loss
+    except FloatingPointError:
+        return None
+    without, together = (int(np.argmin(part @ problem.weight)) for part in every)
+    if not clearly_lower(every[1, together], every[0, without], problem.weight):
+        return None
     return Crowd(_LADDER[together], fold, every[1, together])
 
 
@@ -180,13 +178,13 @@ def fit_crowd(problem: Problem, axes: Axes, features: Sequence[int], mains: Stat
 
     Pairs are tested with their smoothest columns, as those of the fit were chosen for being large.
     """
-    picks, eta = _most_used(_Dual(problem, mains), axes, features, _n_pairs(problem))
+    picks, eta = _most_used(_Dual(problem, mains), axes, features, pairs_for(float(problem.weight.sum())))
     own = dict(zip(mains.basis.terms, mains.basis.picks, strict=True))
     near = replace(mains, eta=eta)
     state = run_stage(
         problem, basis_of(axes, own, picks), near, n_newton=1, prune=None, end="settled", variance=variance
     )
-    smooth = pair_picks(axes, list(picks), _COLUMNS_PER_PAIR * len(picks))
+    smooth = pair_picks(axes, list(picks), COLUMNS_PER_PAIR * len(picks))
     tested = run_stage(problem, basis_of(axes, own, smooth), state, n_newton=1, prune=None, variance=variance)
     state.tests |= tests_of(tested, list(smooth))
     return state

@@ -14,7 +14,7 @@ from pellucid.linalg.sample import equal_rows, fold_rows
 from pellucid.models.additive_state import Problem, State, clearly_lower
 from pellucid.solvers.variance_components import fit_components
 
-_WORK = 6e10  # multiplications that exact leverages may cost; beyond, of some rows
+_WORK = 3e10  # multiplications that exact leverages may cost; beyond, of some rows
 _LARGEST = 1.0 - 1e-6  # leverage
 _MOST_SPENT = 0.2  # degrees of freedom per row that differs from others, where variances may be doubled
 

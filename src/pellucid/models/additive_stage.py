@@ -20,6 +20,7 @@ _CLOSE = 1e-3  # what the last step may still have hoped to gain, per row or as 
 _CLOSER = 1e-9  # the same where it costs nothing
 _SETTLINGS = 4  # second derivatives that the way to the minimum may take
 _NOTHING = -1.0  # standard deviations below the mean of noise: there is nothing in a main effect
+_MANY_COLUMNS = 1500  # from which on variances are updated half as often
 _POOL = 1.0  # degrees of freedom by which groups of one kind pull each other together, where scale is fixed
 
 
@@ -57,7 +58,7 @@ def run_stage(
     beta: np.ndarray | None = None
     state: State | None = None
     steps = 1 if problem.quadratic else n_newton
-    rounds = n_iter if problem.quadratic else min(n_iter, 4 if n_newton == 1 else 2)
+    rounds = _rounds(problem, basis, n_iter, n_newton)
     for step in range(steps):
         last = step == steps - 1
         extra = _extra(problem, basis, eta, sparse) if end is not None and prune is not None else 0.0
@@ -92,6 +93,13 @@ def run_stage(
 def first_moments(problem: Problem, basis: TermBasis, before: State) -> Moments:
     """Moments of the first step of a stage, which several stages of one basis share."""
     return moments_at(problem, basis, *problem.working(_first_predictor(problem, before)))
+
+
+def _rounds(problem: Problem, basis: TermBasis, n_iter: int, n_newton: int) -> int:
+    """Updates of the variances on the moments of one step: few where each takes long, or steps follow."""
+    if problem.quadratic:
+        return n_iter if basis.size <= _MANY_COLUMNS else (n_iter + 1) // 2
+    return min(n_iter, 4 if n_newton == 1 else 2)
 
 
 def _first_predictor(problem: Problem, before: State | None) -> np.ndarray:

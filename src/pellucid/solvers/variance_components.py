@@ -138,9 +138,9 @@ def fit_components(
     exact : bool
         Otherwise the last solution may be rough too, as those on the way are.
     """
-    n = moments.total if n is None else n
+    equations = _Equations(moments, group, scale, moments.total if n is None else n)
     ridge = np.array(ridge, dtype=float)
-    fit = _solve(moments, group, ridge, scale, n, rough=n_iter > 0 or not exact)
+    fit = _solve(equations, ridge, rough=n_iter > 0 or not exact)
     if n_iter == 0:
         return fit
     for it in range(n_iter):
@@ -148,7 +148,7 @@ def fit_components(
             noise = noise_groups(fit, group, prune)
             if noise.any():
                 ridge[noise] = np.inf
-                fit = _solve(moments, group, ridge, scale, n, rough=True)
+                fit = _solve(equations, ridge, rough=True)
                 continue
         new = _update(fit, group, ridge, spread, extra, pool, kind, few)
         live = np.isfinite(ridge) & (fit.edf > 0.1)
@@ -156,8 +156,8 @@ def fit_components(
         ridge = new
         if it == n_iter - 1 or (change < tol and (prune is None or it > n_iter // 2)):
             break
-        fit = _solve(moments, group, ridge, scale, n, rough=True)
-    return _solve(moments, group, ridge, scale, n, rough=not exact)
+        fit = _solve(equations, ridge, rough=True)
+    return _solve(equations, ridge, rough=not exact)
 
 
 def _update(
@@ -194,38 +194,58 @@ def _usual(edf: np.ndarray, power: np.ndarray, kind: np.ndarray, few: np.ndarray
     return np.where(few, geometric[kind], mean)
 
 
-def _solve(
-    moments: Moments,
-    group: np.ndarray,
-    ridge: np.ndarray,
-    scale: float | None,
-    n: float,
-    *,
-    rough: bool = False,
-) -> Components:
+class _Equations:
+    """Moments that are solved for one set of ridges after another; no ``scale``: it is estimated."""
+
+    def __init__(self, moments: Moments, group: np.ndarray, scale: float | None, n: float) -> None:
+        self.moments, self.group, self.scale, self.n = moments, group, scale, n
+        self._columns = np.empty(0, dtype=np.intp)
+        self._single: np.ndarray | None = None
+        self._unit = 1.0
+
+    def scaled(self, columns: np.ndarray, s: np.ndarray, *, single: bool) -> np.ndarray:
+        """diag(s) G diag(s) of some columns.
+
+        In single precision G is kept, in units of its largest entry: most solutions have the columns of the
+        one before.
+        """
+        G = self.moments.G
+        if not single:
+            A: np.ndarray = G[np.ix_(columns, columns)] if len(columns) < len(G) else G.copy()
+        else:
+            if self._single is None or not np.array_equal(columns, self._columns):
+                self._unit = max(float(G.diagonal().max()), np.finfo(float).tiny)
+                part = G[np.ix_(columns, columns)] if len(columns) < len(G) else G
+                self._single = np.divide(part, self._unit, dtype=np.float32, casting="same_kind")
+                self._columns = columns
+            s = s * np.sqrt(self._unit)
+            A = self._single.copy()
+        A *= s.astype(A.dtype)[:, None]
+        A *= s.astype(A.dtype)
+        return A
+
+
+def _solve(equations: _Equations, ridge: np.ndarray, *, rough: bool = False) -> Components:
     """Solution for given ridges; a rough one, on the way, of many columns, is in float32.
 
     With s = λ^{-1/2} per column, A = diag(s) G diag(s) + I = LLᵀ has no eigenvalue below one, so no jitter is
     needed; H⁻¹ = diag(s) A⁻¹ diag(s).
     """
+    moments, group, scale, n = equations.moments, equations.group, equations.scale, equations.n
     columns = np.flatnonzero(np.isfinite(ridge[group]))
     member = group[columns]
     beta, edf = np.zeros(len(group)), np.zeros(len(ridge))
     s = 1.0 / np.sqrt(ridge[member])
     single = rough and len(columns) > _SINGLE
-    G = moments.G[np.ix_(columns, columns)] if len(columns) < len(group) else moments.G
-    A: np.ndarray = np.empty(G.shape, dtype=np.float32 if single else np.float64)
-    np.multiply(G, s[:, None], out=A, casting="same_kind")
-    A *= s.astype(A.dtype)
+    root = A = equations.scaled(columns, s, single=single)
     A[np.diag_indices(len(A))] += 1.0
     c = moments.c[columns]
-    root = A
     if len(columns):
         try:
             root = lower_inverse(lower_factor(A))
         except FloatingPointError:  # moments that are not finite, or rounded by more than the noise
             if single:
-                return _solve(moments, group, ridge, scale, n)
+                return _solve(equations, ridge)
             raise FloatingPointError(
                 "The normal equations are not finite: check the size of targets and offsets."
             ) from None
