@@ -18,7 +18,7 @@ from pellucid.solvers.variance_components import score_test_on_points
 _COLUMNS = 800  # of all main effects to begin with
 _ROUGH, _MAX_ROUGH = 0.01, 12  # p-value of main effects that get all their columns, and how many do at most
 _ROWS_PER_COLUMN = 10  # of such an effect, at least
-_SAMPLE = 6000  # rows that decide whether few of them matter
+_SAMPLE = 4000  # rows that decide whether few of them matter
 _GAIN = 0.01  # share of the loss of rows left out that this has to be worth
 
 

@@ -152,9 +152,9 @@ def _found_in(residual: np.ndarray, weight: np.ndarray, U: np.ndarray) -> float:
         Phi = (Phi - (w @ Phi) / w.sum()) * np.sqrt(w)[:, None]
         value, Q = eigh(Phi.T @ Phi)
         P, target = Phi @ Q, np.sqrt(w) * r
-        c = P.T @ target
-        for ridge in np.maximum(value[-1], 1e-12) * np.logspace(-5, 0, 8):
-            fitted = P @ (c / (value + ridge))
-            h = np.minimum((P * P) @ (1.0 / (value + ridge)), 0.999)
-            best = min(best, float(np.sum(((target - fitted) / (1.0 - h)) ** 2)))
+        ridges = max(float(value[-1]), 1e-12) * np.logspace(-5, 0, 8)
+        D = 1.0 / (value[:, None] + ridges)
+        fitted = P @ ((P.T @ target)[:, None] * D)
+        h = np.minimum((P * P) @ D, 0.999)
+        best = min(best, float(np.sum(((target[:, None] - fitted) / (1.0 - h)) ** 2, axis=0).min()))
     return _clip(1.0 - best / before)
