@@ -9,7 +9,9 @@ from scipy.optimize import minimize
 from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.features.axis import Axis
 from pellucid.linalg.moments import weighted_moments
+from pellucid.solvers import variance_components
 from pellucid.solvers.variance_components import (
+    _Equations,
     fit_components,
     noise_groups,
     score_test,
@@ -133,14 +135,14 @@ def test_noise_is_pruned_and_signal_is_not():
     assert list(noise_groups(full, GROUP, np.array([1e9, 2.0, 2.0]))) == [True, False, True]
 
 
-def test_many_columns_in_single_precision_on_the_way(monkeypatch):
-    from pellucid.solvers import variance_components
-
+@pytest.mark.parametrize("prune", [None, 0.5])
+def test_many_columns_in_single_precision_on_the_way(monkeypatch, prune):
     Z, z = data(7)
     m = moments_of(Z, z)
-    exact = fit_components(m, GROUP, np.ones(3), n_iter=10)
+    exact = fit_components(m, GROUP, np.ones(3), n_iter=10, prune=prune)
     monkeypatch.setattr(variance_components, "_SINGLE", 1)
-    rough = fit_components(m, GROUP, np.ones(3), n_iter=10)
+    rough = fit_components(m, GROUP, np.ones(3), n_iter=10, prune=prune)
+    np.testing.assert_array_equal(np.isfinite(rough.ridge), np.isfinite(exact.ridge))
     np.testing.assert_allclose(rough.beta, exact.beta, rtol=1e-3, atol=1e-4)
     assert rough.root.dtype == np.float64  # the last solve is exact
 
@@ -279,3 +281,15 @@ def test_strong_groups_lend_noise_no_variance_where_few_matter():
     many, few = (fit.edf[2:].sum() for fit in fits)
     assert few < 0.5 * many
     np.testing.assert_allclose(fits[1].beta[:10], fits[0].beta[:10], rtol=0.2, atol=0.05)
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1.0, 1e60])
+def test_single_precision_takes_moments_of_any_size(unit):
+    Z, z = data(5)
+    m = moments_of(Z, z)
+    equations = _Equations(replace(m, G=unit * m.G), GROUP, None, len(z))
+    some, s = np.array([0, 2, 3, 9]), np.array([1.0, 2.0, 0.5, 3.0])
+    for columns, scales in ((some, s), (some, 2.0 * s), (np.arange(12), np.ones(12))):
+        A = equations.scaled(columns, scales / np.sqrt(unit), single=True)
+        assert A.dtype == np.float32
+        np.testing.assert_allclose(A, scales[:, None] * m.G[np.ix_(columns, columns)] * scales, rtol=1e-5)

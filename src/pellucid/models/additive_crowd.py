@@ -41,7 +41,7 @@ _LEAST_WEIGHT = 1e-6  # of a row
 class Crowd:
     """The variance that all effects share; the fold of each row, and its loss when that was left out.
 
-    The first two folds were left out, one after the other.
+    Only the first two folds were left out, each in turn; the losses of the third are zero.
     """
 
     variance: float

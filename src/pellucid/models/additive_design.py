@@ -10,7 +10,7 @@ import numpy as np
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg import side_by_side
 from pellucid.linalg.moments import Moments, blocks, weighted_moments
-from pellucid.models.additive_state import Problem
+from pellucid.models.additive_state import Problem, State
 
 R = TypeVar("R")
 
@@ -59,6 +59,11 @@ def predictor(problem: Problem, basis: TermBasis, beta: np.ndarray, intercept: f
     lean = TermBasis(basis.axes, tuple(basis.terms[t] for t in used), tuple(basis.picks[t] for t in used))
     b = np.concatenate([beta[basis.slices[t]] for t in used]) if len(used) else np.empty(0)
     return problem.offset + intercept + Design(problem, lean).times(b)
+
+
+def losses_of(rows: Problem, state: State) -> np.ndarray:
+    """Losses of rows that a fit has not seen."""
+    return rows.loss.value(rows.y, predictor(rows, state.basis, state.fit.beta, state.intercept))
 
 
 def moments_at(

@@ -26,11 +26,12 @@ from pellucid.features.term_basis import Axes, Bases, Term
 from pellucid.linalg import side_by_side
 from pellucid.linalg.sample import fold_rows
 from pellucid.models.additive_crowd import ROWS, find_crowd, fit_crowd
+from pellucid.models.additive_design import losses_of
 from pellucid.models.additive_look import PRUNE_FIRST, first_look, shared_out, some_rows, strongest
 from pellucid.models.additive_mains import few_matter, fit_mains
 from pellucid.models.additive_stage import End, run_stage
 from pellucid.models.additive_state import Problem, State, clearly_lower
-from pellucid.models.additive_weak import CHECK, PARTS, PRUNE, learnable, losses_of, weak_effects
+from pellucid.models.additive_weak import CHECK, PARTS, PRUNE, weak_effects
 
 _KNOTS, _PAIR_KNOTS = 256, 96
 _AXIS_COLUMNS = 64  # of one axis
@@ -38,6 +39,7 @@ _MAX_FEATURES = 300  # main effects that get columns
 _FEW_ROWS = 1500  # up to which pairs have to show their worth on rows left out
 _FOLDS, _FEW_FEATURES = 5, 40  # folds of these rows; two where there are more features
 _ROUNDS, _WORTH = 2, 0.97  # columns are shared out again as long as the error falls by this factor
+_UPDATES, _MORE_UPDATES = 8, 14  # of variances at the end; the latter of columns that no round has seen
 _LENGTH_SCALE = 1.0  # of an axis whose bulk runs from 0 to 1; groups adapt it
 
 
@@ -112,7 +114,7 @@ def _fit_crowd(
     if crowd is None:
         return None
     learn, left = problem.part(crowd.fold != 0), problem.part(crowd.fold == 0)
-    if not learnable(learn):
+    if not learn.learnable:
         return None
 
     def loss(pairs: Sequence[Term]) -> np.ndarray:
@@ -153,7 +155,9 @@ def _fit_terms(
         sparse, few_pairs = weak_effects(problem, axes, features, candidates, look)
     doubtful = look.doubtful if few_pairs and not wanted else set()
     state, rows, times = look.state, look.rows, look.times
-    rounds = (_ROUNDS if times == 1.0 else 0) if problem.quadratic else 1
+    rounds = 1
+    if problem.quadratic:  # all rows are soon gone through, and what a sample says twice is worth little
+        rounds = _ROUNDS if times == 1.0 else 0
     for _ in range(rounds):  # the last fit is one more
         error = state.fit.gcv(float(rows.weight.sum()))
         chosen = [t for t in strongest(state, None) if t not in doubtful]
@@ -167,7 +171,7 @@ def _fit_terms(
     chosen = [t for t in strongest(state, most_pairs) if t not in doubtful]
     last = shared_out(axes, look.mains, chosen, state, rows, times)
     end: End = "settled" if unsure else "loosened"
-    n_iter = 8 if rounds else 14  # of columns that the fit has not seen
+    n_iter = _UPDATES if rounds else _MORE_UPDATES
     state = run_stage(problem, last, state, n_newton=2, n_iter=n_iter, prune=PRUNE, sparse=sparse, end=end)
     state.tests |= {term: look.tests[term] for term in state.basis.terms if len(term) == 2}
     return state
@@ -182,7 +186,7 @@ def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidate
     n_folds = _FOLDS if len(features) <= _FEW_FEATURES else 2
     fold = fold_rows(list(problem.X.T), n_folds)
     parts = [(problem.part(fold != k), problem.part(fold == k)) for k in np.unique(fold)]
-    if not all(learnable(rest) for rest, _ in parts):
+    if not all(rest.learnable for rest, _ in parts):
         return False
 
     def losses(choice: tuple[Problem, Problem, Sequence[Term]]) -> np.ndarray:

@@ -63,18 +63,18 @@ def first_look(
     return _look(small, times, mains, basis_of(axes, mains, first), state, len(candidates), n_newton=3)
 
 
-def look_without(look: Look, problem: Problem, candidates: Sequence[Term], n: int) -> Look:
+def look_without(look: Look, problem: Problem, n: int) -> Look:
     """The look without some of the rows, by one Newton step from where it ended with them.
 
-    All ``candidates`` have to be in it: which of them are strong is for the rows that are left to say, and so
-    is which groups carry signal.
+    Columns are those of the look, and variances start from its own, those of groups that it dropped from the
+    smallest: a few updates on the rows that are left say which pairs are strong.
     """
     before, small = look.state, some_rows(problem)
     ridge = before.fit.ridge
     ridge = np.where(np.isfinite(ridge), ridge, ridge.max(where=np.isfinite(ridge), initial=1.0))
     eta = predictor(small, before.basis, before.fit.beta, before.intercept)
     start = replace(before, eta=eta, fit=replace(before.fit, ridge=ridge))
-    return _look(small, n / len(small), look.mains, before.basis, start, len(candidates), n_newton=1)
+    return _look(small, n / len(small), look.mains, before.basis, start, look.n_tried, n_newton=1)
 
 
 def _look(

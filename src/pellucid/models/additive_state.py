@@ -46,6 +46,11 @@ class Problem:
         """Dispersion where the loss fixes it; None where it is estimated."""
         return None if self.loss.name in ("squared", "gamma") else 1.0
 
+    @property
+    def learnable(self) -> bool:
+        """Whether the targets differ at all."""
+        return len(self) > 0 and float(np.ptp(self.y)) > 0.0
+
     def part(self, rows: np.ndarray | slice) -> Problem:
         """The problem on some of the rows."""
         return Problem(self.X[rows], self.y[rows], self.weight[rows], self.offset[rows], self.loss, self.few)

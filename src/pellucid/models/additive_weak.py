@@ -9,10 +9,10 @@ import numpy as np
 from pellucid.features.term_basis import Axes, Term
 from pellucid.linalg import side_by_side
 from pellucid.linalg.sample import fold_rows
-from pellucid.models.additive_design import predictor
+from pellucid.models.additive_design import losses_of
 from pellucid.models.additive_look import Look, first_look, look_without, shared_out, strongest
 from pellucid.models.additive_stage import first_moments, run_stage
-from pellucid.models.additive_state import Problem, State, clearly_lower
+from pellucid.models.additive_state import Problem, clearly_lower
 
 PARTS = 3  # of the rows, one of which is left out to check a decision
 CHECK = 48_000  # rows of classes and counts for fits that check a decision
@@ -32,10 +32,10 @@ def weak_effects(
     """
     fold = fold_rows(list(problem.X.T), PARTS)
     learn, left = (problem.part(rows).some(CHECK) for rows in (fold != 0, fold == 0))
-    if not (len(left) and learnable(learn)):
+    if not (len(left) and learn.learnable):
         return True, True
     if known.n_tried == len(candidates):
-        look = look_without(known, learn, candidates, len(problem))
+        look = look_without(known, learn, len(problem))
     else:  # rows that are left out must not have a say in which pairs are looked at
         look = first_look(learn, axes, features, candidates, len(problem))
     pairs = strongest(look.state, None)
@@ -65,13 +65,3 @@ def weak_effects(
     losses = dict(zip(choices, side_by_side(loss, choices), strict=True))
     _, few_pairs = min(losses, key=lambda choice: float(left.weight @ losses[choice]))
     return clearly_lower(losses[True, few_pairs], losses[False, few_pairs], left.weight), few_pairs
-
-
-def losses_of(rows: Problem, state: State) -> np.ndarray:
-    """Losses of rows that a fit has not seen."""
-    return rows.loss.value(rows.y, predictor(rows, state.basis, state.fit.beta, state.intercept))
-
-
-def learnable(rows: Problem) -> bool:
-    """Whether the targets of rows differ at all."""
-    return len(rows) > 0 and float(np.ptp(rows.y)) > 0.0

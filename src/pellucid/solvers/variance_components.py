@@ -210,18 +210,20 @@ class _Equations:
         one before.
         """
         G = self.moments.G
-        if not single:
-            A: np.ndarray = G[np.ix_(columns, columns)] if len(columns) < len(G) else G.copy()
-        else:
-            if self._single is None or not np.array_equal(columns, self._columns):
-                self._unit = max(float(G.diagonal().max()), np.finfo(float).tiny)
+        with np.errstate(over="ignore", invalid="ignore"):  # who factors it sees what is not finite
+            if not single:
+                self._single = None
                 part = G[np.ix_(columns, columns)] if len(columns) < len(G) else G
-                self._single = np.divide(part, self._unit, dtype=np.float32, casting="same_kind")
-                self._columns = columns
-            s = s * np.sqrt(self._unit)
-            A = self._single.copy()
-        A *= s.astype(A.dtype)[:, None]
-        A *= s.astype(A.dtype)
+            else:
+                if self._single is None or not np.array_equal(columns, self._columns):
+                    self._columns, self._unit = columns, max(float(G.diagonal().max()), np.finfo(float).tiny)
+                    self._single = np.empty((len(columns), len(columns)), dtype=np.float32)
+                    part = G[np.ix_(columns, columns)] if len(columns) < len(G) else G
+                    np.divide(part, self._unit, out=self._single, casting="same_kind")
+                part, s = self._single, s * np.sqrt(self._unit)
+            s = s.astype(part.dtype)
+            A: np.ndarray = np.multiply(part, s[:, None], order="C")
+            A *= s
         return A
 
 
