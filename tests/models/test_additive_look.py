@@ -39,7 +39,7 @@ def test_without_a_third_of_the_rows_it_is_the_look_at_the_others(case):
     near, anew = look_without(look, learn, N), first_look(learn, axes, range(P), PAIRS, N)
     assert near.times == anew.times == pytest.approx(1.5)
     assert near.rows is learn
-    assert np.corrcoef(near.state.eta, anew.state.eta)[0, 1] > 0.99
+    assert np.corrcoef(near.state.eta, anew.state.eta)[0, 1] > 0.98
     assert set(near.tests) - near.doubtful == set(anew.tests) - anew.doubtful == {(1, 2)}
 
 
