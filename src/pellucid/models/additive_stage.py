@@ -96,9 +96,13 @@ def first_moments(problem: Problem, basis: TermBasis, before: State) -> Moments:
 
 
 def _rounds(problem: Problem, basis: TermBasis, n_iter: int, n_newton: int) -> int:
-    """Updates of the variances on the moments of one step: few where each takes long, or steps follow."""
+    """Updates of the variances on the moments of one step: few where each takes long, or steps follow.
+
+    Where there are about as many columns as rows, most groups are noise, and it takes all updates to see it.
+    """
     if problem.quadratic:
-        return n_iter if basis.size <= _MANY_COLUMNS else (n_iter + 1) // 2
+        slow = _MANY_COLUMNS < basis.size <= len(problem) / 2
+        return (n_iter + 1) // 2 if slow else n_iter
     return min(n_iter, 4 if n_newton == 1 else 2)
 
 
