@@ -168,11 +168,11 @@ class Axis:
             return np.zeros(len(mass), dtype=bool)
         return (mass >= _ATOM) & (mass >= 10.0 * np.median(mass))
 
-    def basis(self, length_scale: float, n_columns: int) -> Basis:
+    def basis(self, length_scale: float, n_columns: int, *, jumps: bool = True) -> Basis:
         """Leading eigenfunctions of the axis's kernel, orthogonal to constants under the data.
 
         The kernel of numbers is exp(-|u - v| / length_scale) in the warped coordinate, larger at values that
-        stand out; that of levels is 1 for equal levels and 0 otherwise, and a missing value is like itself
+        stand out unless there are no ``jumps``; that of levels is 1 for equal levels and 0 otherwise, and a missing value is like itself
         alone. Centred under the mass π, k̃(u, v) = k(u, v) - (kπ)(u) (kπ)(v) / πᵀkπ. With π^{1/2} k̃ π^{1/2}
         = QDQᵀ the columns are Φ = π^{-1/2} Q D^{1/2}, so that ΦΦᵀ = k̃, πᵀΦ = 0 and Φᵀ diag(π) Φ = D.
         """
@@ -184,7 +184,8 @@ class Axis:
             u = self.coordinate
             K[:k, :k] = np.exp(-np.abs(u[:, None] - u[None, :]) / length_scale)
         mass = self.mass
-        K[np.diag_indices(k)] += np.where(self._atoms(), _ATOM_VARIANCE, 0.0)
+        if jumps:
+            K[np.diag_indices(k)] += np.where(self._atoms(), _ATOM_VARIANCE, 0.0)
         row = K @ mass
         K -= np.outer(row, row) / float(mass @ row)
         root = np.sqrt(np.maximum(mass, 1e-12))

@@ -9,7 +9,8 @@ along the other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -40,6 +41,8 @@ class Bases:
         Of their kernels.
     n_columns : int
         Columns of each basis at most; axes of levels, and of few knots, keep all of theirs.
+    jumps : bool
+        Whether effects may jump at values that stand out.
     others : Bases, optional
         Bases to take where the axis is the same one.
 
@@ -52,11 +55,18 @@ class Bases:
     """
 
     def __init__(
-        self, axes: tuple[Axis, ...], length_scale: float, n_columns: int, others: Bases | None = None
+        self,
+        axes: tuple[Axis, ...],
+        length_scale: float,
+        n_columns: int,
+        *,
+        jumps: bool = True,
+        others: Bases | None = None,
     ) -> None:
         self.axes = axes
         self.length_scale = length_scale
         self.n_columns = n_columns
+        self.jumps = jumps
         self._others = others
         self._known: dict[int, Basis] = {}
 
@@ -70,7 +80,8 @@ class Bases:
                 self._known[j] = self._others[j]
             else:
                 few = axis.levels or len(axis.knots) <= _FEW_KNOTS
-                self._known[j] = axis.basis(self.length_scale, len(axis) if few else self.n_columns)
+                most = len(axis) if few else self.n_columns
+                self._known[j] = axis.basis(self.length_scale, most, jumps=self.jumps)
         return self._known[j]
 
 
@@ -87,12 +98,21 @@ class Axes:
     pair: Bases
     whole: tuple[int, ...] = ()
 
+    @cached_property
+    def smooth(self) -> Axes:
+        """The same axes without jumps."""
+        if not self.main.jumps:
+            return self
+        scale, most = self.main.length_scale, self.main.n_columns
+        main = Bases(self.fine, scale, most, jumps=False)
+        return replace(self, main=main, pair=Bases(self.coarse, scale, most, jumps=False, others=main))
+
     def sketch(self, feature: int, x: np.ndarray, n_columns: int) -> np.ndarray:
         """About the first columns of a feature at values of it, without the basis that a fit needs."""
         axis = self.fine[feature].thinned(_SKETCH_KNOTS)
         if axis.levels:
             return self.main[feature].at(axis.locate(x), n_columns=n_columns)
-        return axis.basis(self.main.length_scale, n_columns).at(axis.locate(x))
+        return axis.basis(self.main.length_scale, n_columns, jumps=self.main.jumps).at(axis.locate(x))
 
     def band(self, feature: int, column: np.ndarray, bands: tuple[int, ...] = BANDS) -> np.ndarray:
         """Band of columns of a feature; levels have no notion of rough, so all are in the first."""

@@ -23,14 +23,17 @@ from pellucid.features.term_basis import Axes, Picks, pair_picks
 from pellucid.linalg import lower_factor, side_by_side
 from pellucid.linalg.sample import fold_rows
 from pellucid.models.additive_design import predictor
-from pellucid.models.additive_look import COLUMNS_PER_PAIR, pairs_for
+from pellucid.models.additive_look import pairs_for
 from pellucid.models.additive_stage import run_stage
 from pellucid.models.additive_state import Problem, State, basis_of, clearly_lower, tests_of
 
 ROWS = 500, 5000  # at least, for rows left out to tell; at most, for a fit with all pairs at once
 _COLUMNS, _MOST_COLUMNS = 1200, 16  # of all features together and of one, while all pairs are in the fit
 _SHARE = 0.5  # variance of pairs as a share of that of main effects there
-_LADDER = (1 / 64, 1 / 16, 1 / 4, 1.0, 4.0, 16.0)  # variances to choose from
+_PAIRS = 2  # for each that rows can tell apart
+_COLUMNS_PER_PAIR, _TESTED = 6, 4  # on average; smooth ones in the test of a pair
+_STEP = 4.0  # between variances to choose from
+_LADDER = tuple(_STEP**k for k in range(-3, 3))
 _LEFT_OUT = 2  # folds that are left out in turn
 _BLOCK = 256  # rows of a kernel that are summed at once
 _STEPS = 3, 2  # of Newton: from the main effects, and from the fit with the variance before
@@ -105,12 +108,13 @@ def _all_pairs(columns: Sequence[np.ndarray]) -> np.ndarray:
     return K
 
 
-def _most_used(dual: _Dual, axes: Axes, features: Sequence[int], n_pairs: int) -> tuple[Picks, np.ndarray]:
+def _most_used(dual: _Dual, axes: Axes, features: Sequence[int], rows: float) -> tuple[Picks, np.ndarray]:
     """The columns that a fit with all pairs uses most, of the pairs it uses most, and its predictor.
 
     What counts is how much a column, or a pair, adds to the squares of the predictors.
     """
     X, weight = dual.problem.X, dual.problem.weight.astype(np.float32)
+    n_pairs = _PAIRS * pairs_for(rows)
     most = int(np.clip(_COLUMNS // len(features), 2, _MOST_COLUMNS))
     columns = [axes.pair[j].at(axes.coarse[j].locate(X[:, j]), np.float32, most) for j in features]
     K = _all_pairs(columns)
@@ -127,7 +131,7 @@ def _most_used(dual: _Dual, axes: Axes, features: Sequence[int], n_pairs: int) -
     best = pairs[np.sort(np.argsort(-total[pairs[:, 0], pairs[:, 1]], kind="stable")[:n_pairs])]
     block = {(i, j): power[edges[i] : edges[i + 1], edges[j] : edges[j + 1]] for i, j in best.tolist()}
     every = np.sort(np.concatenate([part.ravel() for part in block.values()]))
-    least = max(every[-min(COLUMNS_PER_PAIR * n_pairs, len(every))], np.finfo(float).tiny)
+    least = max(every[-min(_COLUMNS_PER_PAIR * n_pairs, len(every))], np.finfo(float).tiny)
     chosen = {(features[i], features[j]): np.nonzero(part >= least) for (i, j), part in block.items()}
     return {pair: pick for pair, pick in chosen.items() if len(pick[0])}, eta[dual.back]
 
@@ -146,7 +150,7 @@ def find_crowd(
     def losses(k: int) -> np.ndarray:
         left = problem.part(fold == k)
         dual = _Dual(problem.part(fold != k), mains)
-        picks, _ = _most_used(dual, axes, features, pairs_for(float(problem.weight.sum())))
+        picks, _ = _most_used(dual, axes, features, float(problem.weight.sum()))
         pairs = basis_of(axes, picks)
         P, P_left = (pairs.design(X, np.float32) for X in (dual.problem.X, left.X))
         K, K_left = dual.Z.T @ dual.Z, dual.columns(left.X).T @ dual.Z
@@ -170,7 +174,17 @@ def find_crowd(
     without, together = (int(np.argmin(part @ problem.weight)) for part in every)
     if not clearly_lower(every[1, together], every[0, without], problem.weight):
         return None
-    return Crowd(_LADDER[together], fold, every[1, together])
+    return Crowd(_between(every[1] @ problem.weight, together), fold, every[1, together])
+
+
+def _between(loss: np.ndarray, lowest: int) -> float:
+    """The variance at the lowest point of a parabola through the lowest loss and its neighbours."""
+    if not 0 < lowest < len(loss) - 1:
+        return _LADDER[lowest]
+    before, here, after = loss[lowest - 1 : lowest + 2]
+    bend = before - 2.0 * here + after
+    way = 0.5 * float(before - after) / float(bend) if np.isfinite(bend) and bend > 0 else 0.0
+    return float(_LADDER[lowest] * _STEP**way)
 
 
 def fit_crowd(problem: Problem, axes: Axes, features: Sequence[int], mains: State, variance: float) -> State:
@@ -178,13 +192,13 @@ def fit_crowd(problem: Problem, axes: Axes, features: Sequence[int], mains: Stat
 
     Pairs are tested with their smoothest columns, as those of the fit were chosen for being large.
     """
-    picks, eta = _most_used(_Dual(problem, mains), axes, features, pairs_for(float(problem.weight.sum())))
+    picks, eta = _most_used(_Dual(problem, mains), axes, features, float(problem.weight.sum()))
     own = dict(zip(mains.basis.terms, mains.basis.picks, strict=True))
     near = replace(mains, eta=eta)
     state = run_stage(
         problem, basis_of(axes, own, picks), near, n_newton=1, prune=None, end="settled", variance=variance
     )
-    smooth = pair_picks(axes, list(picks), COLUMNS_PER_PAIR * len(picks))
+    smooth = pair_picks(axes, list(picks), _TESTED * len(picks))
     tested = run_stage(problem, basis_of(axes, own, smooth), state, n_newton=1, prune=None, variance=variance)
     state.tests |= tests_of(tested, list(smooth))
     return state

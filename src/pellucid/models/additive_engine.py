@@ -61,7 +61,8 @@ def build_axes(X: np.ndarray, weight: np.ndarray, n_levels: Sequence[int | None]
 def with_bases(fine: Sequence[Axis], coarse: Sequence[Axis]) -> Axes:
     """Axes with their eigenbases, which follow from them; levels and few knots keep all their columns."""
     main = Bases(tuple(fine), _LENGTH_SCALE, _AXIS_COLUMNS)
-    return Axes(main.axes, tuple(coarse), main, Bases(tuple(coarse), _LENGTH_SCALE, _AXIS_COLUMNS, main))
+    pair = Bases(tuple(coarse), _LENGTH_SCALE, _AXIS_COLUMNS, others=main)
+    return Axes(main.axes, tuple(coarse), main, pair)
 
 
 # ---------------------------------------------------------------------- stages
@@ -109,8 +110,9 @@ def _fit_crowd(
     if problem.scale is None or not ROWS[0] <= len(problem) <= ROWS[1] or not candidates:
         return None
     members = sorted({j for pair in candidates for j in pair})
-    _, mains = fit_mains(problem, axes, features, 1.0)
-    crowd = find_crowd(problem, axes, members, mains, PARTS)
+    # a variance that all columns share leaves no choice of how much there is of a jump
+    _, mains = fit_mains(problem, axes.smooth, features, 1.0)
+    crowd = find_crowd(problem, axes.smooth, members, mains, PARTS)
     if crowd is None:
         return None
     learn, left = problem.part(crowd.fold != 0), problem.part(crowd.fold == 0)
@@ -124,7 +126,7 @@ def _fit_crowd(
         if clearly_lower(own_loss, crowd.loss[crowd.fold == 0], left.weight):
             return None
     try:
-        return fit_crowd(problem, axes, members, mains, crowd.variance)
+        return fit_crowd(problem, axes.smooth, members, mains, crowd.variance)
     except FloatingPointError:  # curvatures too large for the precision of its kernel
         return None
 

@@ -59,6 +59,8 @@ class Recipe:
         Which columns of its axes each of them has.
     ridges : tuple of ndarray
         λ of each group of columns.
+    jumps : tuple of bool
+        Whether the effects of each output may jump at values that stand out.
     frozen : tuple of Term
         Terms that keep their tables.
     directions : dict from int to int
@@ -68,6 +70,7 @@ class Recipe:
     terms: tuple[tuple[Term, ...], ...]
     picks: tuple[tuple[tuple[np.ndarray, ...], ...], ...]
     ridges: tuple[np.ndarray, ...]
+    jumps: tuple[bool, ...]
     frozen: tuple[Term, ...] = ()
     directions: dict[int, int] = field(default_factory=dict)
 
@@ -80,12 +83,14 @@ class Recipe:
             tuple(state.basis.terms for state in states),
             tuple(state.basis.picks for state in states),
             tuple(state.fit.ridge for state in states),
+            tuple(state.basis.axes.main.jumps for state in states),
             tuple(frozen),
             dict(directions or {}),
         )
 
     def basis(self, k: int, axes: Axes, without: Iterable[Term]) -> tuple[TermBasis, np.ndarray]:
         """Columns of output ``k`` without some terms, and their ridges."""
+        axes = axes if self.jumps[k] else axes.smooth
         every = TermBasis(axes, self.terms[k], self.picks[k])
         left = [t for t, term in enumerate(every.terms) if term not in set(without)]
         lean = TermBasis(axes, tuple(every.terms[t] for t in left), tuple(every.picks[t] for t in left))
