@@ -31,9 +31,9 @@ ROWS = 500, 5000  # at least, for rows left out to tell; at most, for a fit with
 _COLUMNS, _MOST_COLUMNS = 1200, 16  # of all features together and of one, while all pairs are in the fit
 _SHARE = 0.5  # variance of pairs as a share of that of main effects there
 _PAIRS = 2  # for each that rows can tell apart
-_COLUMNS_PER_PAIR, _TESTED = 6, 4  # on average; smooth ones in the test of a pair
+_COLUMNS_PER_PAIR, _TESTED = 5, 4  # on average; smooth ones in the test of a pair
 _STEP = 4.0  # between variances to choose from
-_LADDER = tuple(_STEP**k for k in range(-3, 3))
+_LADDER = tuple(_STEP**k for k in range(-2, 3))
 _LEFT_OUT = 2  # folds that are left out in turn
 _BLOCK = 256  # rows of a kernel that are summed at once
 _STEPS = 3, 2  # of Newton: from the main effects, and from the fit with the variance before
@@ -108,7 +108,9 @@ def _all_pairs(columns: Sequence[np.ndarray]) -> np.ndarray:
     return K
 
 
-def _most_used(dual: _Dual, axes: Axes, features: Sequence[int], rows: float) -> tuple[Picks, np.ndarray]:
+def _most_used(
+    dual: _Dual, axes: Axes, features: Sequence[int], rows: float, variance: float = 1.0
+) -> tuple[Picks, np.ndarray]:
     """The columns that a fit with all pairs uses most, of the pairs it uses most, and its predictor.
 
     What counts is how much a column, or a pair, adds to the squares of the predictors.
@@ -120,7 +122,7 @@ def _most_used(dual: _Dual, axes: Axes, features: Sequence[int], rows: float) ->
     K = _all_pairs(columns)
     K *= np.float32(_SHARE)
     K += dual.Z.T @ dual.Z
-    alpha, _, eta = dual.fit(K, 1.0, dual.eta, _STEPS[0])
+    alpha, _, eta = dual.fit(K, variance, dual.eta, _STEPS[0])
     H = np.hstack(columns)
     C = ((H * alpha[:, None]).T @ H).astype(float)
     np.square(H, out=H)
@@ -192,7 +194,8 @@ def fit_crowd(problem: Problem, axes: Axes, features: Sequence[int], mains: Stat
 
     Pairs are tested with their smoothest columns, as those of the fit were chosen for being large.
     """
-    picks, eta = _most_used(_Dual(problem, mains), axes, features, float(problem.weight.sum()))
+    dual = _Dual(problem, mains)
+    picks, eta = _most_used(dual, axes, features, float(problem.weight.sum()), variance)
     own = dict(zip(mains.basis.terms, mains.basis.picks, strict=True))
     near = replace(mains, eta=eta)
     state = run_stage(
