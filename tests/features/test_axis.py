@@ -199,3 +199,15 @@ def test_sums_on_points_are_those_over_rows(levels):
     np.testing.assert_allclose(T.T @ A @ T, Z.T @ (w[:, None] * Z), atol=1e-10)
     np.testing.assert_allclose(T.T @ b, Z.T @ r, atol=1e-10)
     np.testing.assert_allclose(A.sum(), w.sum())
+
+
+@pytest.mark.parametrize("jumps", [True, False])
+def test_a_value_that_stands_out_may_jump_unless_there_are_no_jumps(jumps):
+    x = np.where(RNG.random(500) < 0.5, 0.0, RNG.random(500))
+    axis = Axis.numeric(x, np.ones(500), 64)
+    T = axis.basis(1.0, 64, jumps=jumps).table[:-1]
+    u, mass = axis.coordinate, axis.mass
+    K = np.exp(-np.abs(u[:, None] - u))
+    K[0, 0] += 0.5 * jumps
+    row = K @ mass
+    np.testing.assert_allclose(T @ T.T, K - np.outer(row, row) / (mass @ row), atol=1e-6)

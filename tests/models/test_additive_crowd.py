@@ -9,7 +9,15 @@ from scipy.optimize import minimize
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
 from pellucid.losses import as_loss
 from pellucid.models import additive_crowd
-from pellucid.models.additive_crowd import _all_pairs, _Dual, _most_used, find_crowd, fit_crowd
+from pellucid.models.additive_crowd import (
+    _LADDER,
+    _all_pairs,
+    _between,
+    _Dual,
+    _most_used,
+    find_crowd,
+    fit_crowd,
+)
 from pellucid.models.additive_engine import build_axes
 from pellucid.models.additive_mains import fit_mains
 from pellucid.models.additive_state import Problem
@@ -87,6 +95,33 @@ def test_pairs_that_help_together_stay_and_predict_new_rows():
     np.testing.assert_allclose(model.contributions(new).sum(axis=1) + model.intercept_, eta, atol=1e-10)
     p = {name: p_value for name, _, p_value in model.tests_[0]}
     assert all(np.isfinite(list(p.values())))
+
+
+def test_effects_of_a_crowd_do_not_jump_and_an_edit_knows_it():
+    X = RNG.gamma(1.0, size=(N, P)) * (RNG.random((N, P)) < 0.6)  # zeros stand out
+    y = drawn(crowded(np.minimum(X, 2.0) - 0.5, 1.5))
+    model = AdditiveKernelClassifier().fit(X, y)
+    assert n_pairs(model) > 30
+    assert model._recipe.jumps == (False,)
+    rare = model.term_names_[int(np.argmin(model.importances_.values))]
+    same = model.edit(X, y, smooth={rare: 1.0})
+    np.testing.assert_allclose(same.decision_function(X), model.decision_function(X), atol=1e-5)
+    few = AdditiveKernelClassifier(interactions=0).fit(X, y)
+    assert few._recipe.jumps == (True,)
+
+
+@pytest.mark.parametrize("lowest", [0.2, 1.0, 3.1])
+def test_variance_is_found_between_those_tried(lowest):
+    loss = (np.log(_LADDER) - np.log(lowest)) ** 2
+    assert _between(loss, int(np.argmin(loss))) == pytest.approx(lowest)
+
+
+def test_variance_at_an_end_of_those_tried_stays():
+    flat = np.ones(len(_LADDER))
+    assert _between(flat, 0) == _LADDER[0]
+    assert _between(flat, len(_LADDER) - 1) == _LADDER[-1]
+    assert _between(flat, 2) == _LADDER[2]
+    assert _between(np.array([np.inf, np.inf, 1.0, 2.0, 3.0]), 2) == _LADDER[2]
 
 
 def test_counts_have_crowds_too():

@@ -171,10 +171,11 @@ class Axis:
     def basis(self, length_scale: float, n_columns: int, *, jumps: bool = True) -> Basis:
         """Leading eigenfunctions of the axis's kernel, orthogonal to constants under the data.
 
-        The kernel of numbers is exp(-|u - v| / length_scale) in the warped coordinate, larger at values that
-        stand out unless there are no ``jumps``; that of levels is 1 for equal levels and 0 otherwise, and a missing value is like itself
-        alone. Centred under the mass π, k̃(u, v) = k(u, v) - (kπ)(u) (kπ)(v) / πᵀkπ. With π^{1/2} k̃ π^{1/2}
-        = QDQᵀ the columns are Φ = π^{-1/2} Q D^{1/2}, so that ΦΦᵀ = k̃, πᵀΦ = 0 and Φᵀ diag(π) Φ = D.
+        The kernel of numbers is exp(-|u - v| / length_scale) in the warped coordinate, with ``jumps`` larger
+        at values that stand out; that of levels is 1 for equal levels and 0 otherwise, and a missing value is
+        like itself alone. Centred under the mass π, k̃(u, v) = k(u, v) - (kπ)(u) (kπ)(v) / πᵀkπ. With
+        π^{1/2} k̃ π^{1/2} = QDQᵀ the columns are Φ = π^{-1/2} Q D^{1/2}, so that ΦΦᵀ = k̃, πᵀΦ = 0 and
+        Φᵀ diag(π) Φ = D.
         """
         k, m = len(self.knots), len(self)
         if self.flat:

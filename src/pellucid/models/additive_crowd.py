@@ -30,7 +30,7 @@ from pellucid.models.additive_state import Problem, State, basis_of, clearly_low
 ROWS = 500, 5000  # at least, for rows left out to tell; at most, for a fit with all pairs at once
 _COLUMNS, _MOST_COLUMNS = 1200, 16  # of all features together and of one, while all pairs are in the fit
 _SHARE = 0.5  # variance of pairs as a share of that of main effects there
-_PAIRS = 2  # for each that rows can tell apart
+_PAIRS = 2  # for each pair that rows can tell apart by itself
 _COLUMNS_PER_PAIR, _TESTED = 5, 4  # on average; smooth ones in the test of a pair
 _STEP = 4.0  # between variances to choose from
 _LADDER = tuple(_STEP**k for k in range(-2, 3))
@@ -109,14 +109,14 @@ def _all_pairs(columns: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _most_used(
-    dual: _Dual, axes: Axes, features: Sequence[int], rows: float, variance: float = 1.0
+    dual: _Dual, axes: Axes, features: Sequence[int], n_pairs: int, variance: float = 1.0
 ) -> tuple[Picks, np.ndarray]:
     """The columns that a fit with all pairs uses most, of the pairs it uses most, and its predictor.
 
-    What counts is how much a column, or a pair, adds to the squares of the predictors.
+    What counts is how much a column, or a pair, adds to the squares of the predictors. The ``variance`` is
+    that of main effects.
     """
     X, weight = dual.problem.X, dual.problem.weight.astype(np.float32)
-    n_pairs = _PAIRS * pairs_for(rows)
     most = int(np.clip(_COLUMNS // len(features), 2, _MOST_COLUMNS))
     columns = [axes.pair[j].at(axes.coarse[j].locate(X[:, j]), np.float32, most) for j in features]
     K = _all_pairs(columns)
@@ -152,7 +152,7 @@ def find_crowd(
     def losses(k: int) -> np.ndarray:
         left = problem.part(fold == k)
         dual = _Dual(problem.part(fold != k), mains)
-        picks, _ = _most_used(dual, axes, features, float(problem.weight.sum()))
+        picks, _ = _most_used(dual, axes, features, _n_pairs(problem))
         pairs = basis_of(axes, picks)
         P, P_left = (pairs.design(X, np.float32) for X in (dual.problem.X, left.X))
         K, K_left = dual.Z.T @ dual.Z, dual.columns(left.X).T @ dual.Z
@@ -179,6 +179,10 @@ def find_crowd(
     return Crowd(_between(every[1] @ problem.weight, together), fold, every[1, together])
 
 
+def _n_pairs(problem: Problem) -> int:
+    return _PAIRS * pairs_for(float(problem.weight.sum()))
+
+
 def _between(loss: np.ndarray, lowest: int) -> float:
     """The variance at the lowest point of a parabola through the lowest loss and its neighbours."""
     if not 0 < lowest < len(loss) - 1:
@@ -195,7 +199,7 @@ def fit_crowd(problem: Problem, axes: Axes, features: Sequence[int], mains: Stat
     Pairs are tested with their smoothest columns, as those of the fit were chosen for being large.
     """
     dual = _Dual(problem, mains)
-    picks, eta = _most_used(dual, axes, features, float(problem.weight.sum()), variance)
+    picks, eta = _most_used(dual, axes, features, _n_pairs(problem), variance)
     own = dict(zip(mains.basis.terms, mains.basis.picks, strict=True))
     near = replace(mains, eta=eta)
     state = run_stage(
