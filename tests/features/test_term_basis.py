@@ -59,7 +59,9 @@ def test_features_alone_and_in_pairs_need_not_have_the_same_columns():
 def test_bases_are_made_when_asked_for(monkeypatch):
     made = []
     basis = Axis.basis
-    monkeypatch.setattr(Axis, "basis", lambda self, *args: made.append(self) or basis(self, *args))
+    monkeypatch.setattr(
+        Axis, "basis", lambda self, *args, **kw: made.append(self) or basis(self, *args, **kw)
+    )
     axes = build_axes(X, np.ones(300), [None, 5, None])
     assert made == []
     first = axes.main[0]
@@ -161,3 +163,16 @@ def test_screening_finds_features_and_pairs():
     pairs = [(p, q) for p in range(12) for q in range(p + 1, 12)]
     best = rank_pairs(problem, axes, np.sin(3 * U[:, 7]), pairs, 4)
     assert set(best[:2]) == {(2, 9), (4, 5)}
+
+
+def test_axes_without_jumps_are_the_same_axes():
+    x = np.where(np.arange(300) % 2, 0.0, np.arange(300.0))
+    axes = build_axes(np.column_stack([x, X[:, 1:]]), np.ones(300), [None, 5, None])
+    smooth = axes.smooth
+    assert smooth is axes.smooth
+    assert smooth.smooth is smooth
+    assert all(a is b for a, b in zip(smooth.fine + smooth.coarse, axes.fine + axes.coarse, strict=True))
+    assert smooth.pair[1] is smooth.main[1]
+    assert np.sum(smooth.main[0].value) < np.sum(axes.main[0].value)  # nothing stands out of the others
+    for j in (1, 2):
+        np.testing.assert_array_equal(smooth.main[j].table, axes.main[j].table)
