@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+import pellucid
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
 from pellucid.losses import as_loss
 from pellucid.models import additive_crowd
@@ -97,14 +98,16 @@ def test_pairs_that_help_together_stay_and_predict_new_rows():
     assert all(np.isfinite(list(p.values())))
 
 
-def test_effects_of_a_crowd_do_not_jump_and_an_edit_knows_it():
-    X = RNG.gamma(1.0, size=(N, P)) * (RNG.random((N, P)) < 0.6)  # zeros stand out
-    y = drawn(crowded(np.minimum(X, 2.0) - 0.5, 1.5))
+def test_an_edit_of_a_crowd_knows_that_its_effects_do_not_jump(tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.gamma(1.0, size=(N, P)) * (rng.random((N, P)) < 0.6)  # zeros stand out
+    y = (rng.random(N) < 1 / (1 + np.exp(-crowded(np.minimum(X, 2.0) - 0.5, 1.5)))).astype(float)
     model = AdditiveKernelClassifier().fit(X, y)
     assert n_pairs(model) > 30
     assert model._recipe.jumps == (False,)
     rare = model.term_names_[int(np.argmin(model.importances_.values))]
-    same = model.edit(X, y, smooth={rare: 1.0})
+    pellucid.save(model, tmp_path / "crowd.pellucid")
+    same = pellucid.load(tmp_path / "crowd.pellucid").edit(X, y, smooth={rare: 1.0})
     np.testing.assert_allclose(same.decision_function(X), model.decision_function(X), atol=1e-5)
     few = AdditiveKernelClassifier(interactions=0).fit(X, y)
     assert few._recipe.jumps == (True,)
@@ -116,11 +119,10 @@ def test_variance_is_found_between_those_tried(lowest):
     assert _between(loss, int(np.argmin(loss))) == pytest.approx(lowest)
 
 
-def test_variance_at_an_end_of_those_tried_stays():
+def test_variance_stays_at_one_tried_where_there_is_no_parabola():
     flat = np.ones(len(_LADDER))
-    assert _between(flat, 0) == _LADDER[0]
-    assert _between(flat, len(_LADDER) - 1) == _LADDER[-1]
-    assert _between(flat, 2) == _LADDER[2]
+    for k in range(len(_LADDER)):
+        assert _between(flat, k) == _LADDER[k]
     assert _between(np.array([np.inf, np.inf, 1.0, 2.0, 3.0]), 2) == _LADDER[2]
 
 

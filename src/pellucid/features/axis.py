@@ -158,7 +158,7 @@ class Axis:
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # without the guide
 
-    def _atoms(self) -> np.ndarray:
+    def atoms(self) -> np.ndarray:
         """Knots that stand out, as many rows share them: the effect may jump there.
 
         The zero of an amount is one, as most rows have none of it.
@@ -186,7 +186,7 @@ class Axis:
             K[:k, :k] = np.exp(-np.abs(u[:, None] - u[None, :]) / length_scale)
         mass = self.mass
         if jumps:
-            K[np.diag_indices(k)] += np.where(self._atoms(), _ATOM_VARIANCE, 0.0)
+            K[np.diag_indices(k)] += np.where(self.atoms(), _ATOM_VARIANCE, 0.0)
         row = K @ mass
         K -= np.outer(row, row) / float(mass @ row)
         root = np.sqrt(np.maximum(mass, 1e-12))

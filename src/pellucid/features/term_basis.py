@@ -44,7 +44,7 @@ class Bases:
     jumps : bool
         Whether effects may jump at values that stand out.
     others : Bases, optional
-        Bases to take where the axis is the same one.
+        Bases to take where the axis is the same one, and jumps are the same or there are none.
 
     Examples
     --------
@@ -76,13 +76,17 @@ class Bases:
     def __getitem__(self, j: int) -> Basis:
         if j not in self._known:
             axis = self.axes[j]
-            if self._others is not None and self._others.axes[j] is axis:
+            if self._others is not None and self._same(self._others, j):
                 self._known[j] = self._others[j]
             else:
                 few = axis.levels or len(axis.knots) <= _FEW_KNOTS
                 most = len(axis) if few else self.n_columns
                 self._known[j] = axis.basis(self.length_scale, most, jumps=self.jumps)
         return self._known[j]
+
+    def _same(self, other: Bases, j: int) -> bool:
+        axis = self.axes[j]
+        return other.axes[j] is axis and (other.jumps == self.jumps or not axis.atoms().any())
 
 
 @dataclass(frozen=True)
@@ -99,12 +103,12 @@ class Axes:
     whole: tuple[int, ...] = ()
 
     @cached_property
-    def smooth(self) -> Axes:
-        """The same axes without jumps."""
+    def without_jumps(self) -> Axes:
+        """The same axes, with bases that do not jump at values that stand out."""
         if not self.main.jumps:
             return self
         scale, most = self.main.length_scale, self.main.n_columns
-        main = Bases(self.fine, scale, most, jumps=False)
+        main = Bases(self.fine, scale, most, jumps=False, others=self.main)
         return replace(self, main=main, pair=Bases(self.coarse, scale, most, jumps=False, others=main))
 
     def sketch(self, feature: int, x: np.ndarray, n_columns: int) -> np.ndarray:

@@ -30,8 +30,8 @@ from pellucid.models.additive_state import Problem, State, basis_of, clearly_low
 ROWS = 500, 5000  # at least, for rows left out to tell; at most, for a fit with all pairs at once
 _COLUMNS, _MOST_COLUMNS = 1200, 16  # of all features together and of one, while all pairs are in the fit
 _SHARE = 0.5  # variance of pairs as a share of that of main effects there
-_PAIRS = 2  # for each pair that rows can tell apart by itself
-_COLUMNS_PER_PAIR, _TESTED = 5, 4  # on average; smooth ones in the test of a pair
+_CROWDED = 2  # pairs for each that rows can tell apart by itself
+_COLUMNS_PER_PAIR, _TESTED = 5, 4  # shared by the pairs that there are; smooth ones in the test of a pair
 _STEP = 4.0  # between variances to choose from
 _LADDER = tuple(_STEP**k for k in range(-2, 3))
 _LEFT_OUT = 2  # folds that are left out in turn
@@ -44,7 +44,8 @@ _LEAST_WEIGHT = 1e-6  # of a row
 class Crowd:
     """The variance that all effects share; the fold of each row, and its loss when that was left out.
 
-    Only the first two folds were left out, each in turn; the losses of the third are zero.
+    Losses are those with the nearest variance that was tried. Only the first two folds were left out, each in
+    turn; the losses of the third are zero.
     """
 
     variance: float
@@ -114,7 +115,7 @@ def _most_used(
     """The columns that a fit with all pairs uses most, of the pairs it uses most, and its predictor.
 
     What counts is how much a column, or a pair, adds to the squares of the predictors. The ``variance`` is
-    that of main effects.
+    that of main effects; pairs have a share of it.
     """
     X, weight = dual.problem.X, dual.problem.weight.astype(np.float32)
     most = int(np.clip(_COLUMNS // len(features), 2, _MOST_COLUMNS))
@@ -141,9 +142,10 @@ def _most_used(
 def find_crowd(
     problem: Problem, axes: Axes, features: Sequence[int], mains: State, n_folds: int
 ) -> Crowd | None:
-    """The variance for which a fit with the strongest pairs predicts rows best that are left out.
+    """The variance for which a fit with the strongest pairs should predict rows best that are left out.
 
-    None if it does not predict them clearly better than one without pairs does.
+    It may lie between those that are tried. None if the fit does not predict them clearly better than one
+    without pairs does.
     """
     fold = fold_rows(list(problem.X.T), n_folds)
     if len(np.unique(fold)) < n_folds:
@@ -180,7 +182,8 @@ def find_crowd(
 
 
 def _n_pairs(problem: Problem) -> int:
-    return _PAIRS * pairs_for(float(problem.weight.sum()))
+    """Pairs that get columns."""
+    return _CROWDED * pairs_for(float(problem.weight.sum()))
 
 
 def _between(loss: np.ndarray, lowest: int) -> float:
@@ -196,10 +199,10 @@ def _between(loss: np.ndarray, lowest: int) -> float:
 def fit_crowd(problem: Problem, axes: Axes, features: Sequence[int], mains: State, variance: float) -> State:
     """Main effects and the columns of pairs that a fit of all pairs uses most, all of one variance.
 
-    Pairs are tested with their smoothest columns, as those of the fit were chosen for being large.
+    All pairs are fitted with this variance too, so that the fit starts close to where it ends. Pairs are
+    tested with their smoothest columns, as those of the fit were chosen for being large.
     """
-    dual = _Dual(problem, mains)
-    picks, eta = _most_used(dual, axes, features, _n_pairs(problem), variance)
+    picks, eta = _most_used(_Dual(problem, mains), axes, features, _n_pairs(problem), variance)
     own = dict(zip(mains.basis.terms, mains.basis.picks, strict=True))
     near = replace(mains, eta=eta)
     state = run_stage(

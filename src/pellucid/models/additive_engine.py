@@ -110,9 +110,9 @@ def _fit_crowd(
     if problem.scale is None or not ROWS[0] <= len(problem) <= ROWS[1] or not candidates:
         return None
     members = sorted({j for pair in candidates for j in pair})
-    # a variance that all columns share leaves no choice of how much there is of a jump
-    _, mains = fit_mains(problem, axes.smooth, features, 1.0)
-    crowd = find_crowd(problem, axes.smooth, members, mains, PARTS)
+    calm = axes.without_jumps  # a variance for all leaves no choice of how much there is of a jump
+    _, mains = fit_mains(problem, calm, features, 1.0)
+    crowd = find_crowd(problem, calm, members, mains, PARTS)
     if crowd is None:
         return None
     learn, left = problem.part(crowd.fold != 0), problem.part(crowd.fold == 0)
@@ -126,7 +126,7 @@ def _fit_crowd(
         if clearly_lower(own_loss, crowd.loss[crowd.fold == 0], left.weight):
             return None
     try:
-        return fit_crowd(problem, axes.smooth, members, mains, crowd.variance)
+        return fit_crowd(problem, calm, members, mains, crowd.variance)
     except FloatingPointError:  # curvatures too large for the precision of its kernel
         return None
 

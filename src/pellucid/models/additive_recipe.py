@@ -90,7 +90,7 @@ class Recipe:
 
     def basis(self, k: int, axes: Axes, without: Iterable[Term]) -> tuple[TermBasis, np.ndarray]:
         """Columns of output ``k`` without some terms, and their ridges."""
-        axes = axes if self.jumps[k] else axes.smooth
+        axes = axes if self.jumps[k] else axes.without_jumps
         every = TermBasis(axes, self.terms[k], self.picks[k])
         left = [t for t, term in enumerate(every.terms) if term not in set(without)]
         lean = TermBasis(axes, tuple(every.terms[t] for t in left), tuple(every.picks[t] for t in left))
