@@ -8,6 +8,7 @@ __all__ = [
     "NotEnoughMemoryError",
     "RateWarning",
     "SearchWarning",
+    "WeightWarning",
 ]
 
 
@@ -37,3 +38,7 @@ class FidelityWarning(UserWarning):
 
 class RateWarning(UserWarning):
     """Fractions were given where counts are expected, and are taken as rates."""
+
+
+class WeightWarning(UserWarning):
+    """Weights have a mean far from one, and are taken for precisions rather than counts."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pellucid.features import lookup as module
 from pellucid.features.axis import Axis
-from pellucid.features.guide import MARK
+from pellucid.features.bucket_index import MARK
 from pellucid.features.lookup import n_threads
 from pellucid.features.lookup_layout import lay_out
 

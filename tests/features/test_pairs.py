@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pellucid.features import fast
+from pellucid.features import fourier_loops
 from pellucid.features.pairs import PairMap
 
 D, M, N = 5, 4, 70
@@ -114,10 +114,10 @@ def test_numba_changes_nothing_beyond_rounding(monkeypatch, D):
     U, omega = 5.0 * rng.normal(size=(300, D)), rng.normal(size=(5, 2))
     pairs, w = PairMap(omega, D), rng.normal(size=D * (D - 1) * 5)
     found = {}
-    monkeypatch.setattr(fast, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(fourier_loops, "_WORTH_COMPILING", 0)
     for switch in "01":
         monkeypatch.setenv("PELLUCID_NUMBA", switch)
-        assert (fast.compiled() is None) == (switch == "0")
+        assert (fourier_loops.compiled() is None) == (switch == "0")
         factors = pairs.factors(U)
         found[switch] = (pairs.features(U), factors.a, pairs.components(factors, w))
     for plain, quick in zip(found["0"], found["1"], strict=True):

@@ -8,8 +8,8 @@ from pellucid.features import pair_scan
 from pellucid.features.pair_scan import standing_out
 from pellucid.features.screening import rank_features, rank_pairs
 from pellucid.losses import as_loss
-from pellucid.models.additive_engine import build_axes
-from pellucid.models.additive_state import Problem
+from pellucid.models.additive.engine.state import Problem
+from pellucid.models.additive.engine.structure import build_axes
 
 
 def problem_of(X, y, loss):

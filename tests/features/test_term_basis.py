@@ -8,7 +8,7 @@ import pytest
 from pellucid.features.axis import Axis
 from pellucid.features.screening import rank_features, rank_pairs
 from pellucid.features.term_basis import TermBasis, main_picks, pair_picks
-from pellucid.models.additive_engine import build_axes
+from pellucid.models.additive.engine.structure import build_axes
 
 RNG = np.random.default_rng(1)
 X = np.column_stack(

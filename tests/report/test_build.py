@@ -28,7 +28,7 @@ from pellucid.effects import Effect, Grid, Importances, LeaveOneOut
 from pellucid.kernels import RBF
 from pellucid.report.captions import effect_caption
 from pellucid.report.facts import facts_of
-from pellucid.report.machine import LINKS, evaluate
+from pellucid.report.page_model import LINKS, evaluate
 
 pandas = pytest.importorskip("pandas")
 

@@ -6,7 +6,7 @@ from glm_oracles import rbf, sample, side, spectral
 
 from pellucid import KernelRidge
 from pellucid.losses import as_loss
-from pellucid.models.glm_engine import choose_by_loo
+from pellucid.models.common.glm_fit import choose_by_loo
 from pellucid.solvers import GLMProblem, fit_glm
 
 

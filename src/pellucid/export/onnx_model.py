@@ -15,9 +15,9 @@ from pellucid.export.score_parts import Response
 from pellucid.export.scoring import ScoringModel
 from pellucid.export.scoring_models import class_scores, feature_names, fitted_model, response_of, scoring_of
 from pellucid.kernels import Linear
-from pellucid.models.base import KernelRidgeBase
-from pellucid.models.glm_base import KernelGLMBase
-from pellucid.models.interpretable_base import InterpretableBase
+from pellucid.models.common.glm_base import KernelGLMBase
+from pellucid.models.interpretable.base import InterpretableBase
+from pellucid.models.ridge.base import KernelRidgeBase
 
 _MOST_NUMBERS = 20_000_000  # of training rows in a graph: 160 MB, well below what a file can hold
 

@@ -26,12 +26,12 @@ from pellucid.features.axis import Axis
 from pellucid.features.table import OTHER
 from pellucid.kernels import Linear
 from pellucid.models import KernelFisherDiscriminant, KernelRidge, KernelRidgeClassifier
-from pellucid.models.base import KernelRidgeBase
-from pellucid.models.glm_base import KernelGLMBase
-from pellucid.models.interpretable_base import InterpretableBase
-from pellucid.models.isk_base import ISKBase
-from pellucid.models.sparse_additive_base import SparseAdditiveBase
-from pellucid.models.sparse_additive_design import group_slices
+from pellucid.models.common.glm_base import KernelGLMBase
+from pellucid.models.interpretable.base import InterpretableBase
+from pellucid.models.isk.base import ISKBase
+from pellucid.models.ridge.base import KernelRidgeBase
+from pellucid.models.sparse_additive.base import SparseAdditiveBase
+from pellucid.models.sparse_additive.design import group_slices
 
 
 def fitted_model(model: Any) -> Any:

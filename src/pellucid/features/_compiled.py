@@ -1,4 +1,4 @@
-"""Loops compiled by numba; imported by :mod:`pellucid.features.fast` alone.
+"""Loops compiled by numba; imported by :mod:`pellucid.features.fourier_loops` alone.
 
 ``fastmath`` is limited to contraction and the sign of zero: with all of it the error of the sine grows with
 the angle. The sine and cosine are polynomials on [-π/4, π/4] after the multiple of π/2 is taken off in three
@@ -9,7 +9,7 @@ parts, without branches, so that the compiler makes vectors of them; errors stay
 import numba
 import numpy as np
 
-from pellucid.features.guide import MARK
+from pellucid.features.bucket_index import MARK
 from pellucid.features.table import UNKNOWN
 
 _MATH = {"contract", "nsz"}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from pellucid.features.guide import Guide
+from pellucid.features.bucket_index import Guide
 from pellucid.features.table import UNKNOWN
 
 WARP_RANK = 0.5  # share of the rank in the warped coordinate; the rest is the clipped linear scale

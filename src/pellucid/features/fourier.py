@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.exceptions import NotEnoughMemoryError
-from pellucid.features import fast
+from pellucid.features import fourier_loops
 from pellucid.features.pairs import PairMap
 from pellucid.kernels import RBF, Kernel, Laplacian, Matern, RationalQuadratic
 from pellucid.linalg import available_memory, format_bytes, row_blocks
@@ -289,6 +289,6 @@ class RandomFourierFeatures(_FourierBase):
         scale = out.dtype.type(np.sqrt(2.0 / d))
         for rows in row_blocks(len(X), d * 8.0, _BLOCK):
             phase = (X[rows].astype(float) @ self.frequencies_.T).astype(out.dtype)
-            fast.sincos(phase, out[rows].view(np.result_type(out.dtype, np.complex64)))
+            fourier_loops.sincos(phase, out[rows].view(np.result_type(out.dtype, np.complex64)))
             out[rows] *= scale
         return out

@@ -16,8 +16,8 @@ from typing import Any
 import joblib
 import numpy as np
 
-from pellucid.features import fast
-from pellucid.features.guide import CELLS, MARK
+from pellucid.features import fourier_loops
+from pellucid.features.bucket_index import CELLS, MARK
 from pellucid.features.table import UNKNOWN
 
 _BLOCK = 12_288  # rows whose places stay in the cache
@@ -80,7 +80,7 @@ class Lookup:
 
     def _run(self, X: np.ndarray, values: np.ndarray | None, total: np.ndarray | None) -> None:
         n = len(X)
-        loops = fast.compiled_for(n * len(self.terms), _WORTH_LOADING)
+        loops = fourier_loops.compiled_for(n * len(self.terms), _WORTH_LOADING)
 
         def some(start: int, stop: int) -> None:
             shape = (len(self.used), min(_BLOCK, stop - start))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.features.axis import Axis
-from pellucid.features.guide import MARK, Guide
+from pellucid.features.bucket_index import MARK, Guide
 from pellucid.features.lookup import Lookup
 
 _LARGEST, _SMALLEST = 1e300, 1e-290  # spans of knots and gaps between them that need no special care

@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pellucid.features import fast
+from pellucid.features import fourier_loops
 
 _EXACT_PHASE = 1e3  # beyond this angle float32 has lost too many digits: the turns are taken off in float64
 
@@ -91,7 +91,7 @@ class PairMap:
     def _unit_numbers(self, U: np.ndarray, omega: np.ndarray) -> np.ndarray:
         phase = self._angles(U, omega)
         unit = np.empty(phase.shape, dtype=np.result_type(self.dtype, np.complex64))
-        fast.sincos(phase, unit)
+        fourier_loops.sincos(phase, unit)
         return unit
 
     def _angles(self, U: np.ndarray, omega: np.ndarray) -> np.ndarray:
@@ -110,9 +110,11 @@ class PairMap:
             out = np.empty((len(U), self.F), dtype=self.dtype)
         if self._wide(U):
             factors = self.factors(U)
-            fast.pair_products(factors.a * self.dtype(self.scale), factors.b, out)
+            fourier_loops.pair_products(factors.a * self.dtype(self.scale), factors.b, out)
         else:
-            fast.features(U.astype(self.dtype, copy=False), self.omega.astype(self.dtype), self.scale, out)
+            fourier_loops.features(
+                U.astype(self.dtype, copy=False), self.omega.astype(self.dtype), self.scale, out
+            )
         return out
 
     # ------------------------------------------- products with the whole matrix
@@ -177,7 +179,7 @@ class PairMap:
         main = sum(both)
         pairs = np.ascontiguousarray(w, dtype=float).view(complex).reshape(self.K, -1) * self.scale
         wanted = list(range(self.K)) if terms is None else [self._number(t) for t in terms if len(t) == 2]
-        products = fast.weighted_pairs(
+        products = fourier_loops.weighted_pairs(
             a, b, pairs.astype(a.dtype), np.array(self.pairs), np.array(wanted, int)
         )
         if terms is None:

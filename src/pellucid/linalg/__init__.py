@@ -11,12 +11,12 @@ from pellucid.linalg.factor import (
     smallest_eigenvalue,
     solve_cholesky,
 )
+from pellucid.linalg.lapack import lower_factor, lower_inverse
 from pellucid.linalg.memory import available_memory, format_bytes, require_memory
 from pellucid.linalg.nystrom import PivotedCholesky, pivoted_cholesky
 from pellucid.linalg.scale import column_scale, power_of_two
 from pellucid.linalg.spectrum import positive_spectrum
 from pellucid.linalg.threads import calm_threads, side_by_side
-from pellucid.linalg.unlocked import lower_factor, lower_inverse
 from pellucid.linalg.wide import apply, column_moments, cross_gram_by_columns
 
 __all__ = [

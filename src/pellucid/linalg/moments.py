@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid.linalg.factor import mirror
+from pellucid.linalg.lapack import add_squares
 from pellucid.linalg.threads import n_workers, side_by_side
-from pellucid.linalg.unlocked import add_squares
 
 _BLOCK = 1 << 25  # bytes of design in one block
 _RECENT = 8192  # rows that may be summed up in single precision

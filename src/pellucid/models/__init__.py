@@ -1,17 +1,20 @@
 """The estimators: validate, state the problem, solve, store."""
 
-from pellucid.models.additive import AdditiveKernelClassifier, AdditiveKernelRegressor
-from pellucid.models.classifier import KernelRidgeClassifier
-from pellucid.models.fisher import KernelFisherDiscriminant
-from pellucid.models.glm import KernelClassifier, KernelGLMRegressor
-from pellucid.models.interpretable import InterpretableKernelClassifier, InterpretableKernelRegressor
-from pellucid.models.isk_classifier import ISKClassifier
-from pellucid.models.isk_regressor import ISKRegressor
-from pellucid.models.ridge import KernelRidge
-from pellucid.models.search import LooSearch
-from pellucid.models.sparse_additive import SparseAdditiveRegressor
-from pellucid.models.sparse_additive_classifier import SparseAdditiveClassifier
-from pellucid.models.stability import stability
+from pellucid.models.additive.estimators import AdditiveKernelClassifier, AdditiveKernelRegressor
+from pellucid.models.glm.estimators import KernelClassifier, KernelGLMRegressor
+from pellucid.models.interpretable.estimators import (
+    InterpretableKernelClassifier,
+    InterpretableKernelRegressor,
+)
+from pellucid.models.isk.classifier import ISKClassifier
+from pellucid.models.isk.regressor import ISKRegressor
+from pellucid.models.ridge.classifier import KernelRidgeClassifier
+from pellucid.models.ridge.fisher import KernelFisherDiscriminant
+from pellucid.models.ridge.regressor import KernelRidge
+from pellucid.models.search.loo_search import LooSearch
+from pellucid.models.sparse_additive.classifier import SparseAdditiveClassifier
+from pellucid.models.sparse_additive.regressor import SparseAdditiveRegressor
+from pellucid.models.stability.repeated_splits import stability
 
 __all__ = [
     "AdditiveKernelClassifier",

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
-from pellucid._validation import check_weight
+from pellucid.data.weights import check_weight
 from pellucid.effects.explanation import scale_of
 from pellucid.report import evidence
 from pellucid.report.data import column_payload, data_notes, feature_payload
 from pellucid.report.diagnostics import charts
 from pellucid.report.facts import data_facts, facts_of, model_facts, parameter_facts, version_facts
-from pellucid.report.machine import Machine, evaluate, find_link
 from pellucid.report.page import Report, write_page
+from pellucid.report.page_model import Machine, evaluate, find_link
 from pellucid.report.reading import read_model
 from pellucid.report.response import Response
 from pellucid.report.rows import row_payload

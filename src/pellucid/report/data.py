@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.report.evidence import rounded
-from pellucid.report.machine import Machine
+from pellucid.report.page_model import Machine
 from pellucid.report.response import Response
 from pellucid.report.table import Column
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.effects import Effect
-from pellucid.report.machine import Machine
 from pellucid.report.packing import pack
+from pellucid.report.page_model import Machine
 
 _NEEDED = ("_scaler", "_pairs", "_W", "_beta", "_mean", "_sd", "_intercept")
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.machine import Machine
 from pellucid.report.packing import pack
+from pellucid.report.page_model import Machine
 from pellucid.report.similarity import Formula
 
 _MOST_NUMBERS = 30_000  # of training rows in a page, some 600 kB

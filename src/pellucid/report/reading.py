@@ -12,7 +12,7 @@ from pellucid.effects import Effect, Grid, Importances
 from pellucid.effects.stability import features_first
 from pellucid.report.fourier import is_fourier, machine_of_waves
 from pellucid.report.kernel_machine import machine_of_kernel
-from pellucid.report.machine import Machine, linear_machine
+from pellucid.report.page_model import Machine, linear_machine
 from pellucid.report.response import Response
 from pellucid.report.table import Column
 from pellucid.report.tables import machine_of_compiled, machine_of_tables

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from pellucid.report.evidence import LeftOut, rounded
-from pellucid.report.machine import Machine
+from pellucid.report.page_model import Machine
 from pellucid.report.reading import Reading
 from pellucid.report.response import Response
 from pellucid.report.table import Column

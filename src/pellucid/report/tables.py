@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.effects import Effect, Grid
-from pellucid.report.machine import Machine
 from pellucid.report.packing import pack, pack_surface
+from pellucid.report.page_model import Machine
 
 _OTHER = "(other)"  # the level under which compiled tables gather rare ones
 

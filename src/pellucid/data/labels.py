@@ -1,0 +1,54 @@
+"""Classes: from targets to codes, and from scores back to classes and probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+
+def check_labels(y: Any, rows: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes of positive weight, sorted, and the number of each row's class among them.
+
+    Rows of weight zero whose class occurs nowhere else get the number of a neighbouring class.
+    """
+    if y is None:
+        raise ValueError("This classifier requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    check_consistent_length(rows, y)
+    classes = np.unique(y[weight > 0])
+    if len(classes) < 2:
+        only = classes[0].item() if isinstance(classes[0], np.generic) else classes[0]
+        raise ValueError(
+            f"Found only one class ({only!r}) with positive weight; a classifier needs at least 2 classes."
+        )
+    return classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+
+
+def winner(scores: np.ndarray) -> np.ndarray:
+    """Number of the class that scores say: one column, positive for the second of two, or one per class.
+
+    Examples
+    --------
+    >>> winner(np.array([-1.0, 2.0])), winner(np.array([[1.0, 3.0, 2.0]]))
+    (array([0, 1]), array([1]))
+    """
+    scores = scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
+    return (scores > 0).astype(np.intp) if scores.ndim == 1 else np.argmax(scores, axis=1)
+
+
+def class_probabilities(mean: np.ndarray) -> np.ndarray:
+    """Probabilities of shape (n, classes) from means of the second class, or of each class against the rest.
+
+    Examples
+    --------
+    >>> class_probabilities(np.array([0.25])), class_probabilities(np.array([[0.2, 0.2, 0.4]]))
+    (array([[0.75, 0.25]]), array([[0.25, 0.25, 0.5 ]]))
+    """
+    mean = mean[:, 0] if mean.ndim == 2 and mean.shape[1] == 1 else mean
+    return np.column_stack([1.0 - mean, mean]) if mean.ndim == 1 else mean / mean.sum(axis=1, keepdims=True)

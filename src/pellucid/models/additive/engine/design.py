@@ -1,0 +1,99 @@
+"""The columns of an additive model at the rows of a problem, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from pellucid.features.term_basis import TermBasis
+from pellucid.linalg import side_by_side
+from pellucid.linalg.moments import Moments, blocks, weighted_moments
+from pellucid.models.additive.engine.state import Problem, State
+
+R = TypeVar("R")
+
+_HELD = 1 << 27  # bytes of a design that is kept while it is in use
+
+
+class Design:
+    """Products with the design Z of a basis at all rows; a small one is kept, a large one made each time."""
+
+    def __init__(self, problem: Problem, basis: TermBasis) -> None:
+        self._problem, self._basis, self._dtype = problem, basis, problem.dtype
+        self._blocks = blocks(len(problem), max(basis.size, 1), self._dtype)
+        self._keep = len(problem) * basis.size * np.dtype(self._dtype).itemsize <= _HELD
+        self._kept: dict[int, np.ndarray] = {}
+
+    def _columns(self, rows: slice) -> np.ndarray:
+        if rows.start in self._kept:
+            return self._kept[rows.start]
+        Zt = self._basis.design(self._problem.X[rows], self._dtype)
+        if self._keep:
+            self._kept[rows.start] = Zt
+        return Zt
+
+    def times(self, beta: np.ndarray) -> np.ndarray:
+        """Zβ."""
+        b: np.ndarray = beta.astype(self._dtype)
+        out = np.zeros(len(self._problem))
+        for rows, part in zip(
+            self._blocks, side_by_side(lambda rows: b @ self._columns(rows), self._blocks), strict=True
+        ):
+            out[rows] = part
+        return out
+
+    def sums(self, slope: np.ndarray) -> np.ndarray:
+        """Zᵀs."""
+        s: np.ndarray = slope.astype(self._dtype)
+        out = np.zeros(self._basis.size)
+        for part in side_by_side(lambda rows: self._columns(rows) @ s[rows], self._blocks):
+            out += part
+        return out
+
+
+def predictor(problem: Problem, basis: TermBasis, beta: np.ndarray, intercept: float) -> np.ndarray:
+    """Linear predictor of all rows, offset included."""
+    used = np.flatnonzero([np.any(beta[s]) for s in basis.slices])
+    lean = TermBasis(basis.axes, tuple(basis.terms[t] for t in used), tuple(basis.picks[t] for t in used))
+    b = np.concatenate([beta[basis.slices[t]] for t in used]) if len(used) else np.empty(0)
+    return problem.offset + intercept + Design(problem, lean).times(b)
+
+
+def losses_of(rows: Problem, state: State) -> np.ndarray:
+    """Losses of rows that a fit has not seen."""
+    return rows.loss.value(rows.y, predictor(rows, state.basis, state.fit.beta, state.intercept))
+
+
+def moments_at(
+    problem: Problem, basis: TermBasis, w: np.ndarray, z: np.ndarray, dtype: type | None = None
+) -> Moments:
+    """Moments of the columns of a basis with targets z under weights w."""
+    precision = problem.dtype if dtype is None else dtype
+    return weighted_moments(
+        lambda rows: basis.design(problem.X[rows], precision), w, z, basis.size, precision
+    )
+
+
+def solved(
+    problem: Problem,
+    basis: TermBasis,
+    eta: np.ndarray,
+    solve: Callable[[Moments], R],
+    known: Moments | None = None,
+) -> tuple[Moments, R]:
+    """Moments of the quadratic that touches the loss at ``eta``, and what ``solve`` makes of them.
+
+    Moments that are ``known`` need no pass over the rows. They are taken again in float64 where there is so
+    little noise that rounding to float32 is more.
+    """
+    w, z = problem.working(eta)
+    moments = moments_at(problem, basis, w, z) if known is None else known
+    try:
+        return moments, solve(moments)
+    except FloatingPointError:
+        if problem.dtype is np.float64:
+            raise
+    moments = moments_at(problem, basis, w, z, np.float64)
+    return moments, solve(moments)

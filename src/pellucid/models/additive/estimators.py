@@ -1,0 +1,335 @@
+"""The additive kernel machine: main effects and pairs that choose their own smoothness, as tables."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags, assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from pellucid.data.targets import check_offset
+from pellucid.data.weights import check_weight
+from pellucid.effects import jackknife_plus
+from pellucid.features.table import read_table
+from pellucid.losses import as_loss
+from pellucid.models.additive.base import AdditiveKernelBase
+from pellucid.models.additive.engine.state import Problem
+
+_LOG_LINK = ("poisson", "gamma")
+_TOO_LARGE = 1e120
+
+
+class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
+    r"""Additive kernel machine for numbers, counts and positive amounts.
+
+    .. math:: \eta(x) = b + \sum_p f_p(x_p) + \sum_{p<q} f_{pq}(x_p, x_q)
+
+    Each term lies in a reproducing-kernel space of its own: a Matérn kernel on a warped scale of the feature,
+    centred under the data, and products of two such kernels for pairs. So main effects have mean zero over
+    the training rows, and a pair has mean zero along each of its features under the product of their
+    distributions: it holds no main effect. The columns of each term fall into groups from smooth to rough
+    along each feature; every group has a variance of its own, chosen by restricted maximum likelihood, and
+    groups that carry no more than noise are dropped. Nothing needs tuning, and there is no randomness.
+
+    Parameters
+    ----------
+    interactions : "auto", int, list of pairs, default="auto"
+        Which pairs of features may interact: as many as the data support, at most the given number of them,
+        or the pairs named in a list such as ``[("age", "income")]``; 0 for main effects only.
+    loss : {"squared", "poisson", "gamma"}, default="squared"
+        What a good fit means; for Poisson and gamma the prediction is :math:`e^\eta`.
+    monotone : dict, optional
+        Features whose effect must rise or fall, such as ``{"age": "increasing", "price": "decreasing"}``, or
+        1 and -1; numeric features only. The prediction is monotone in such a feature everywhere; it takes
+        part in no pair. A missing value is not ordered.
+
+    Attributes
+    ----------
+    terms_ : list of tuples of int
+        The terms that are left, each one feature or a pair.
+    term_names_ : list of str
+        Their names.
+    importances_ : Importances
+        Share of each term in the sum of the terms' variances, with standard errors; for losses other than the
+        squared one rows count by the curvature of their loss.
+    effects_ : dict of Effect
+        The fitted function of each term on a grid, with a posterior band and the density of the rows.
+    receipt_ : Receipt
+        What main effects explain, what pairs add, what a machine of all orders would add.
+    intercept_ : float
+        The constant b.
+    tables_ : TermTables
+        The whole model as tables.
+    loo_ : LeaveOneOut
+        Leave-one-out predictions of the rows ``loo_rows_``: exact for squared loss, else one Newton step.
+    edf_, scale_ : float
+        Effective degrees of freedom, and the variance of the noise (dispersion).
+    deviance_explained_, loo_deviance_explained_ : float
+        Share of the deviance explained, on the training rows and leaving one row out.
+    edits_ : list of Edit
+        What :meth:`edit` did.
+    columns_ : tuple of Column
+        What each feature was taken for.
+
+    Notes
+    -----
+    Categories (text, categorical columns) are levels of their own; a level not seen in training contributes
+    nothing, as if the feature were average. A missing value is a level of its own where training had some,
+    and contributes nothing otherwise. Values beyond those of training get the effect of the nearest one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import AdditiveKernelRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(500, 4))
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=500)
+    >>> model = AdditiveKernelRegressor().fit(X, y)
+    >>> model.importances_.top(2)
+    ['x0', 'x1 × x2']
+    >>> bool(
+    ...     np.allclose(model.contributions(X).sum(axis=1) + model.intercept_, model.predict(X))
+    ... )
+    True
+    """
+
+    def __init__(self, interactions: Any = "auto", *, loss: Any = "squared", monotone: Any = None) -> None:
+        self.interactions = interactions
+        self.loss = loss
+        self.monotone = monotone
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training rows: numbers, categories, dates, missing values.
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            How many observations a row stands for.
+        offset : array-like of shape (n,), optional
+            Known part of the linear predictor.
+        exposure : array-like of shape (n,), optional
+            Time or amount at risk, for Poisson and gamma: its logarithm is added to the offset.
+
+        Returns
+        -------
+        AdditiveKernelRegressor
+            Itself.
+        """
+        problems = self._prepare(X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
+        self._fit_problems(*problems)
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None, exposure: Any = None
+    ) -> tuple[list[Problem], list[str], float]:
+        loss = as_loss(self.loss)
+        if loss.name not in ("squared", *_LOG_LINK):
+            raise ValueError(f"loss must be 'squared', 'poisson' or 'gamma', got {self.loss!r}.")
+        self.loss_ = loss
+        X = self._enter(X, reset=reset)
+        if y is None:
+            raise ValueError("This estimator requires y to be passed, but the target y is None.")
+        y = column_or_1d(y, dtype=np.float64, warn=True)
+        check_consistent_length(X, y)
+        weight = check_weight(sample_weight, len(y))
+        y = loss.check_targets(y, weight)
+        known = check_offset(offset, exposure, len(y), log_link=loss.name in _LOG_LINK)
+        rows = self._learn_rows(X, weight) if reset else read_table(X, self.columns_)
+        kept = weight > 0
+        unit = _spread(y[kept] - known[kept], weight[kept]) if loss.name == "squared" else 1.0
+        if unit > _TOO_LARGE:
+            raise ValueError(
+                f"Targets vary by {unit:.1g}, so much that their variance overflows; choose a larger unit."
+            )
+        return [Problem(rows[kept], y[kept] / unit, weight[kept], known[kept] / unit, loss)], [], unit
+
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
+        """Predict the mean of the target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Rows.
+        offset, exposure : array-like of shape (n,), optional
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Predictions.
+        """
+        eta = self._predictor(X)
+        if offset is not None or exposure is not None:
+            eta = eta + check_offset(offset, exposure, len(eta), log_link=self.loss_.name in _LOG_LINK)
+        return self.loss_.mean(eta)
+
+    def predict_interval(self, X: Any, *, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of intervals that cover new targets with about the given probability.
+
+        The interval reaches as far to either side of the prediction as the corresponding quantile of the
+        leave-one-out residuals of the training rows, the jackknife; it has one width for all rows. Squared
+        loss only.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Rows.
+        coverage : float, default=0.9
+            Probability, between 0 and 1.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n,)
+        """
+        check_is_fitted(self)
+        if self.loss_.name != "squared":
+            raise ValueError(f"Intervals are for squared loss; this model has the {self.loss_.name} loss.")
+        centre = self.predict(X)
+        reach = jackknife_plus(
+            np.zeros((1, len(self.loo_.residuals))), self.loo_.residuals, self._loo_weight, coverage
+        )[1][0]
+        return centre - reach, centre + reach
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = getattr(self.loss, "name", self.loss) in _LOG_LINK
+        return tags
+
+
+class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
+    r"""Additive kernel machine for classes: logistic, one model per class if there are more than two.
+
+    The model is that of :class:`AdditiveKernelRegressor` with :math:`P(y = 1) = 1 / (1 + e^{-\eta})`. For
+    more than two classes each is set against the rest and the probabilities are normalised.
+
+    Parameters
+    ----------
+    interactions : "auto", int, list of pairs, default="auto"
+        As in :class:`AdditiveKernelRegressor`.
+    monotone : dict, optional
+        As in :class:`AdditiveKernelRegressor`: of the log odds of the second class; two classes only.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    terms_, term_names_, importances_, effects_, receipt_, tables_, edf_, scale_, edits_, columns_
+        As in :class:`AdditiveKernelRegressor`; with more than two classes effects have one value per class.
+    intercept_ : float, or ndarray of shape (n_classes,)
+        The constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import AdditiveKernelClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(600, 3))
+    >>> y = np.where(X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=600) > 0, "yes", "no")
+    >>> model = AdditiveKernelClassifier().fit(X, y)
+    >>> model.importances_.top(1)
+    ['x0 × x1']
+    >>> model.predict([[0.9, 0.9, 0.0], [0.9, -0.9, 0.0]])
+    array(['yes', 'no'], dtype='<U3')
+    """
+
+    def __init__(self, interactions: Any = "auto", *, monotone: Any = None) -> None:
+        self.interactions = interactions
+        self.monotone = monotone
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training rows: numbers, categories, dates, missing values.
+        y : array-like of shape (n,)
+            Classes.
+        sample_weight : array-like of shape (n,), optional
+            How many observations a row stands for.
+        offset : array-like of shape (n,), optional
+            Known part of the linear predictor; two classes only.
+
+        Returns
+        -------
+        AdditiveKernelClassifier
+            Itself.
+        """
+        self._fit_problems(*self._prepare(X, y, sample_weight, reset=True, offset=offset))
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None
+    ) -> tuple[list[Problem], list[str], float]:
+        X = self._enter(X, reset=reset)
+        if y is None:
+            raise ValueError("This estimator requires y to be passed, but the target y is None.")
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        weight = check_weight(sample_weight, len(y))
+        kept = weight > 0
+        classes = np.unique(y[kept])
+        if len(classes) < 2:
+            raise ValueError(
+                f"This classifier needs at least two classes; the targets hold one class only, "
+                f"{classes[0]!r}."
+            )
+        if reset:
+            self.classes_ = classes
+            self.loss_ = as_loss("logistic")
+        elif not np.array_equal(classes, self.classes_):
+            raise ValueError(f"The model is of classes {self.classes_}; the targets hold {classes}.")
+        known = check_offset(offset, None, len(y), log_link=False)
+        if offset is not None and len(classes) > 2:
+            raise ValueError("offset is for two classes only.")
+        rows = (self._learn_rows(X, weight) if reset else read_table(X, self.columns_))[kept]
+        positive = classes[1:] if len(classes) == 2 else classes
+        problems = [
+            Problem(rows, (y[kept] == c).astype(float), weight[kept], known[kept], self.loss_)
+            for c in positive
+        ]
+        return problems, [str(c) for c in positive], 1.0
+
+    def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray:
+        """Linear predictor: log odds, of shape (n,), or (n, n_classes) of each class against the rest."""
+        eta = self._predictor(X)
+        if offset is None:
+            return eta
+        return eta + check_offset(offset, None, len(eta), log_link=False)
+
+    def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
+        """Probabilities of the classes, of shape (n, n_classes)."""
+        check_is_fitted(self)
+        P = self.loss_.mean(self.decision_function(X, offset=offset))
+        if P.ndim == 1:
+            return np.column_stack([1.0 - P, P])
+        return P / P.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
+        """Most probable class of each row."""
+        scores = self.decision_function(X, offset=offset)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[best]
+
+
+def _spread(y: np.ndarray, weight: np.ndarray) -> float:
+    """Standard deviation; the size of a constant, 1 for zero."""
+    top = float(np.max(np.abs(y)))
+    if top == 0:
+        return 1.0
+    mean = top * float(weight @ (y / top)) / float(weight.sum())
+    size = float(np.max(np.abs(y - mean)))
+    if size <= 1e-14 * top:
+        return top
+    return size * float(np.sqrt(weight @ ((y - mean) / size) ** 2 / weight.sum()))

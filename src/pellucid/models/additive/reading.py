@@ -1,0 +1,197 @@
+"""From a fit to what users read: tables, effects, importances, tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pellucid.effects.mixture_chi2 import mixture_tail
+from pellucid.effects.tables import TermTables, stack_tables
+from pellucid.effects.terms import Effect, Importances, Term, term_names
+from pellucid.features.axis import Axis
+from pellucid.features.table import Column
+from pellucid.features.term_basis import Axes, TermBasis
+from pellucid.models.additive.engine.state import State
+from pellucid.models.additive.monotonicity import exactly_monotone
+from pellucid.solvers.variance_components import score_test
+
+_SHOWN = 32  # points along each feature of a surface that is shown
+
+
+def live_terms(states: Sequence[State]) -> list[Term]:
+    """Terms with a function that is not zero in at least one output: main effects first."""
+    found: dict[Term, None] = {}
+    for state in states:
+        for t, term in enumerate(state.basis.terms):
+            if np.any(state.fit.beta[state.basis.slices[t]]):
+                found[term] = None
+    return sorted(found, key=_order)
+
+
+def _order(term: Term) -> tuple[int, Term]:
+    return len(term), term
+
+
+def compile_tables(
+    states: Sequence[State],
+    columns: tuple[Column, ...],
+    axes: Axes,
+    directions: Mapping[int, int],
+    frozen: Mapping[Term, np.ndarray],
+) -> TermTables:
+    """Tables of one model per output.
+
+    Main effects of the features in ``directions`` are made monotone to the last bit, and the tables in
+    ``frozen`` are taken as they are.
+    """
+    parts = []
+    for k, state in enumerate(states):
+        beta, basis = state.fit.beta, state.basis
+        part = {term: basis.table(t, beta[s]) for t, (term, s) in _terms(basis)}
+        for j in directions:
+            if (j,) in part:
+                part[(j,)] = exactly_monotone(part[(j,)], len(axes.fine[j].knots), directions[j])
+        part |= {term: table[..., k] if len(states) > 1 else table for term, table in frozen.items()}
+        parts.append(part)
+    shapes = {}
+    for term in sorted({*live_terms(states), *frozen}, key=_order):
+        on = (axes.fine[term[0]],) if len(term) == 1 else tuple(axes.coarse[j] for j in term)
+        shapes[term] = tuple(len(axis) + 1 for axis in on)
+    terms, tables = stack_tables(parts, shapes)
+    intercepts = np.array([state.intercept for state in states])
+    return TermTables(
+        columns,
+        axes.fine,
+        axes.coarse,
+        terms,
+        tables,
+        intercepts if len(states) > 1 else float(intercepts[0]),
+    )
+
+
+def _terms(basis: TermBasis) -> list[tuple[int, tuple[Term, slice]]]:
+    return list(enumerate(zip(basis.terms, basis.slices, strict=True)))
+
+
+# --------------------------------------------------------------------- effects
+
+
+def read_effects(
+    tables: TermTables, states: Sequence[State], X: np.ndarray, weight: np.ndarray, outputs: Sequence[str]
+) -> dict[str, Effect]:
+    """Curves at all points, surfaces at some, with standard errors and where the rows are."""
+    effects = {}
+    for t, (term, name) in enumerate(zip(tables.terms, tables.names, strict=True)):
+        axes = tables.axes(t)
+        points = [np.arange(len(a)) if len(term) == 1 else _shown(a) for a in axes]
+        grids = tuple(tables.grid(j, a, p) for j, a, p in zip(term, axes, points, strict=True))
+        values = tables.tables[t][np.ix_(*points)]
+        se = np.stack([_errors(state, term, points) for state in states], axis=-1)
+        effects[name] = Effect(
+            term,
+            name,
+            grids,
+            values,
+            _density(axes, points, X[:, list(term)], weight),
+            se if len(states) > 1 else se[..., 0],
+            tuple(outputs) if len(states) > 1 else (),
+        )
+    return effects
+
+
+def _shown(axis: Axis) -> np.ndarray:
+    """At most so many points of an axis: the outermost, and others at equal steps of mass."""
+    if len(axis) <= _SHOWN or axis.levels:
+        return np.arange(len(axis))
+    k = len(axis.knots)
+    middle = np.cumsum(axis.mass[:k]) - axis.mass[:k] / 2
+    some = np.searchsorted(middle, np.linspace(0, 1, _SHOWN) * middle[-1]).clip(0, k - 1)
+    some = np.unique(np.concatenate([[0], some, [k - 1]]))
+    return np.append(some, k) if axis.missing else some
+
+
+def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarray:
+    """Posterior standard errors of a term's function at points of its axes."""
+    shape = tuple(len(p) for p in points)
+    if term not in state.basis.terms:
+        return np.zeros(shape)
+    t = state.basis.terms.index(term)
+    s = state.basis.slices[t]
+    V = state.fit.covariance_block(np.arange(s.start, s.stop))
+    functions = state.basis.functions(t, points)
+    variance = np.maximum(np.einsum("ij,ij->i", functions @ V, functions), 0.0)
+    return np.sqrt(state.fit.scale * variance).reshape(shape)
+
+
+def _density(
+    axes: Sequence[Axis], points: Sequence[np.ndarray], X: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """Share of the rows nearest to each point, or to each pair of points."""
+    place, keep = np.zeros(len(X), dtype=np.intp), weight > 0
+    for axis, shown, x in zip(axes, points, X.T, strict=True):
+        i, w = axis.locate(x)
+        keep &= i < len(axis)
+        nearest = np.minimum(i + (w > 0.5), len(axis) - 1)
+        middle = (shown[1:] + shown[:-1]) / 2
+        owner = np.searchsorted(middle, np.arange(len(axis)), "right")
+        if axis.missing:  # is near to nothing but itself
+            owner[len(axis) - 1] = len(shown) - 1
+            owner[len(axis) - 2] = min(owner[len(axis) - 2], max(len(shown) - 2, 0))
+        place = place * len(shown) + owner[nearest]
+    shape = tuple(len(p) for p in points)
+    mass = np.bincount(place[keep], weight[keep], int(np.prod(shape))).reshape(shape)
+    return mass / max(mass.sum(), np.finfo(float).tiny)
+
+
+def read_importances(
+    tables: TermTables, states: Sequence[State], fixed: Sequence[Mapping[Term, float]]
+) -> Importances:
+    """Variance of each term over the rows as a share of the sum of all; the mean over outputs.
+
+    ``fixed`` has the variances of terms that were not fitted, for each output.
+
+    With V_j = [H⁻¹]_jj the posterior variance of βᵀG_jjβ/n is about 4σ² βᵀG_jj V_j G_jj β / n², which gives
+    the standard error.
+    """
+    power = np.zeros((len(states), len(tables.terms)))
+    error = np.zeros_like(power)
+    for k, state in enumerate(states):
+        for t, term in enumerate(tables.terms):
+            if term not in state.basis.terms:
+                power[k, t] = fixed[k].get(term, 0.0)
+                continue
+            s = state.basis.slices[state.basis.terms.index(term)]
+            g = state.moments.G[s, s] @ state.fit.beta[s]
+            power[k, t] = max(float(state.fit.beta[s] @ g), 0.0) / state.moments.total
+            R = state.fit.root_of(np.arange(s.start, s.stop))
+            error[k, t] = 2.0 * np.sqrt(state.fit.scale) * np.linalg.norm(R @ g) / state.moments.total
+    total = power.sum(axis=1, keepdims=True)
+    share = np.divide(power, total, out=np.zeros_like(power), where=total > 0).mean(axis=0)
+    se = np.divide(error, total, out=np.zeros_like(power), where=total > 0).mean(axis=0)
+    return Importances(tuple(tables.names), share, se, measure="share of variance")
+
+
+def term_tests(tables: TermTables, state: State) -> list[tuple[str, float, float]]:
+    """Name, effective degrees of freedom and p-value of each term, of a score test that it is zero."""
+    rows = []
+    edf = state.term_edf
+    for name, term in zip(tables.names, tables.terms, strict=True):
+        if term not in state.basis.terms:
+            rows.append((name, 0.0, 1.0))
+            continue
+        t = state.basis.terms.index(term)
+        s = state.basis.slices[t]
+        members = np.arange(s.start, s.stop)
+        if term in state.tests:
+            Q, weights = state.tests[term]
+        else:
+            members = members[np.isfinite(state.fit.ridge[state.basis.group[members]])]
+            Q, weights = score_test(state.fit, members, state.fit.ridge[state.basis.group[members]])
+        rows.append((name, float(edf[t]), mixture_tail(Q, weights)))
+    return rows
+
+
+def names_of(terms: Sequence[Term], columns: Sequence[Column]) -> list[str]:
+    """Names of terms."""
+    return term_names(terms, [column.name for column in columns])

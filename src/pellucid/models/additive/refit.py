@@ -1,0 +1,158 @@
+"""The minimum of the penalised loss for ridges that are given, in the cone that constraints leave.
+
+A refit after an edit, and a fit whose main effects must rise or fall, have their basis and ridges already.
+For squared loss one linear solve, moved into the cone, is the answer. For others quadratic problems follow
+one another: each has the slope of the loss where the last one ended, and a second derivative that is renewed
+when progress is slow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pellucid.features.term_basis import TermBasis
+from pellucid.linalg.moments import Moments
+from pellucid.models.additive.engine.design import Design, predictor, solved
+from pellucid.models.additive.engine.state import Problem, State
+from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
+from pellucid.solvers.variance_components import Components, fit_components
+
+_METRICS = 25  # second derivatives taken at most
+_STEPS = 15  # steps with each
+
+
+def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray) -> State:
+    """Fit coefficients and intercept for ridges λ_g, infinite for groups that stay out."""
+    start = problem.loss.best_constant(problem.y, problem.weight, problem.offset)
+    constant = float(np.ravel(start)[0])
+    eta = problem.offset + constant
+    moments, fit = _quadratic(problem, basis, ridge, eta)
+    if problem.quadratic:
+        intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
+        return State(basis, fit, moments, intercept, predictor(problem, basis, fit.beta, intercept))
+    state = State(basis, replace(fit, beta=np.zeros(basis.size)), moments, constant, eta)
+    return _descend(problem, state, np.zeros((0, basis.size)))
+
+
+def into_cone(problem: Problem, state: State, A: np.ndarray) -> State:
+    """The fit with the same ridges for which Aβ ≥ 0, from the one without constraints."""
+    fit, moments = state.fit, state.moments
+    if np.all(A @ fit.beta >= 0):
+        return state
+    held = nearest_in_cone(fit.beta[fit.columns], fit.root, A[:, fit.columns])
+    beta = np.zeros_like(fit.beta)
+    beta[fit.columns] = held.beta
+    intercept = moments.target_mean - float(moments.column_mean @ beta)
+    eta = predictor(problem, state.basis, beta, intercept)
+    state = replace(state, fit=replace(fit, beta=beta), intercept=intercept, eta=eta)
+    return _settle(problem, state, A, held) if problem.quadratic else _descend(problem, state, A)
+
+
+def _quadratic(
+    problem: Problem, basis: TermBasis, ridge: np.ndarray, eta: np.ndarray
+) -> tuple[Moments, Components]:
+    """Moments of the quadratic that touches the loss at ``eta``, and its minimum."""
+    n = float(problem.weight.sum())
+
+    def solve(moments: Moments) -> Components:
+        return fit_components(moments, basis.group, ridge, scale=problem.scale, n_iter=0, n=n)
+
+    return solved(problem, basis, eta, solve)
+
+
+@dataclass
+class _Place:
+    """Where the descent stands: coefficients, intercept, predictor, and penalised loss."""
+
+    beta: np.ndarray
+    intercept: float
+    eta: np.ndarray
+    value: float
+
+
+def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
+    """From a state inside the cone to the minimum there."""
+    basis = state.basis
+    ridge = np.where(np.isfinite(state.fit.ridge), state.fit.ridge, 0.0)[basis.group]
+    beta = state.fit.beta
+    Z = Design(problem, basis)
+    value = problem.value(state.eta) + 0.5 * float(ridge @ beta**2)
+    at = _Place(beta, state.intercept, state.eta, value)
+    tol = 1e-13 if problem.dtype is np.float64 else 1e-7
+    done = False
+    for _ in range(_METRICS):
+        moments, metric = _quadratic(problem, basis, state.fit.ridge, at.eta)
+        before = -np.inf
+        for _ in range(_STEPS):
+            held, decrease, moved = _step(problem, Z, ridge, moments, metric, A, at)
+            done = moved is None or decrease > -tol * max(abs(at.value), 1e-300)
+            if done:
+                break
+            assert moved is not None
+            at = moved
+            if decrease < 0.1 * before:  # not ten times smaller than the last one
+                break
+            before = decrease
+        if done:
+            break
+    moments, metric = _quadratic(problem, basis, state.fit.ridge, at.eta)  # degrees of freedom are those here
+    fit = replace(metric, beta=at.beta)
+    return _settle(
+        problem,
+        replace(state, fit=fit, moments=moments, intercept=at.intercept, eta=at.eta, converged=done),
+        A,
+        held,
+    )
+
+
+def _step(
+    problem: Problem,
+    Z: Design,
+    ridge: np.ndarray,
+    moments: Moments,
+    metric: Components,
+    A: np.ndarray,
+    at: _Place,
+) -> tuple[ConeSolution, float, _Place | None]:
+    """Minimum of one quadratic in the cone, the decrease it promises, and the place reached towards it."""
+    columns, mean = metric.columns, moments.column_mean
+    slope = problem.weight * problem.loss.gradient(problem.y, at.eta)
+    g = Z.sums(slope)
+    g0 = float(slope.sum())
+    centred = (g - mean * g0 + ridge * at.beta)[columns]
+    free = at.beta[columns] - metric.root.T @ (metric.root @ centred)
+    held = nearest_in_cone(free, metric.root, A[:, columns])
+    step = np.zeros_like(at.beta)
+    step[columns] = held.beta - at.beta[columns]
+    step0 = -g0 / moments.total - float(mean @ step)
+    direction = step0 + Z.times(step)
+    decrease = float(centred @ step[columns]) - g0 * g0 / moments.total
+    t = 1.0
+    while t > 1e-6:
+        new = problem.value(at.eta + t * direction) + 0.5 * float(ridge @ (at.beta + t * step) ** 2)
+        if new <= at.value + 1e-4 * t * decrease:
+            place = _Place(at.beta + t * step, at.intercept + t * step0, at.eta + t * direction, new)
+            return held, decrease, place
+        t /= 2
+    return held, decrease, None
+
+
+def _settle(problem: Problem, state: State, A: np.ndarray, held: ConeSolution) -> State:
+    """Degrees of freedom, scale and covariance with the binding constraints kept.
+
+    With R' of :func:`held_by` the effective degrees of freedom of a column are the diagonal of R'ᵀR'G.
+    """
+    fit, moments = state.fit, state.moments
+    if len(held.binding) == 0:
+        return state
+    root = held_by(fit.root, A[np.ix_(held.binding, fit.columns)])
+    G = moments.G[np.ix_(fit.columns, fit.columns)]
+    share = np.einsum("ij,ij->j", root, root @ G)
+    edf = np.bincount(state.basis.group[fit.columns], share, len(fit.ridge))
+    rss = moments.square - 2.0 * float(fit.beta @ moments.c) + float(fit.beta @ (moments.G @ fit.beta))
+    scale, n = fit.scale, float(problem.weight.sum())
+    if problem.scale is None:
+        scale = max(rss / max(n - 1.0 - edf.sum(), 1e-3 * n), np.finfo(float).tiny)
+    return replace(state, fit=Components(fit.beta, fit.ridge, edf, scale, max(rss, 0.0), fit.columns, root))

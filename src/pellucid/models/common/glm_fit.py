@@ -1,0 +1,188 @@
+"""From a kernel and a loss to a fitted model: features of the kernel, and the choice of alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.data.rows import is_precomputed
+from pellucid.exceptions import IndefiniteKernelError
+from pellucid.kernels import Kernel
+from pellucid.linalg import pivoted_cholesky, positive_spectrum, require_memory
+from pellucid.models.common.ridge_fit import gram
+from pellucid.solvers import GLMProblem, fit_glm, fit_hinge, fit_multinomial
+
+EXACT_ROWS = 4000  # up to here the whole kernel matrix is decomposed; beyond, it is approximated by landmarks
+Folds = Sequence[tuple[np.ndarray, np.ndarray]]
+"""Training and test rows of each fold."""
+_TRIAL = 1e-8  # optimality of fits that only serve to choose alpha
+_TAIL = 1e-14  # eigenvalues below this share of the largest are rounding error
+
+
+@dataclass(frozen=True)
+class KernelFeatures:
+    """Features ``Z`` of the training rows with ``Z Zᵀ = K``, exactly or up to a stated accuracy."""
+
+    Z: np.ndarray  # (n, r)
+    landmarks: np.ndarray | None  # (m,): rows of the approximation, None when exact
+    transfer: np.ndarray | None  # (m, r): features of new rows are k(x, landmarks) @ transfer
+    accuracy: float  # share of the kernel's trace that is kept; 1 when exact
+
+    def dual(self, delta: np.ndarray) -> np.ndarray:
+        """Return coefficients of the kernel at training rows, or landmarks, for those of the features.
+
+        Exact features are orthogonal, so ``Z⁺ᵀ δ`` needs no solve; ``−g/α`` is the same number with fewer
+        digits where alpha is small.
+        """
+        if self.transfer is not None:
+            return self.transfer @ delta
+        return (self.Z / np.einsum("ij,ij->j", self.Z, self.Z)) @ delta
+
+
+def kernel_features(kernel: Kernel, X: np.ndarray, n_components: int | None) -> KernelFeatures:
+    """Features of the training rows: exact, with ``n_components`` landmarks, or what the size suggests."""
+    if n_components is None and len(X) <= EXACT_ROWS:
+        require_memory(len(X), 4.1)
+        return KernelFeatures(spectral_features(gram(kernel, X), kernel.mercer), None, None, 1.0)
+    m = min(n_components or 1000, len(X))
+    given = is_precomputed(kernel)
+
+    def columns(index: np.ndarray) -> np.ndarray:
+        return kernel._gram(X[:, index] if given else X, X[index])
+
+    low_rank = pivoted_cholesky(columns, kernel._diag(X), m, tolerance=1e-6, random_state=0)
+    return KernelFeatures(low_rank.factor, low_rank.pivots, low_rank.transfer, low_rank.accuracy)
+
+
+def spectral_features(K: np.ndarray, positive: bool) -> np.ndarray:
+    """Return ``Z = Q D^{1/2}`` with ``Z Zᵀ = K``; ``K`` is overwritten, and looked at unless ``positive``."""
+    values, vectors = positive_spectrum(K) if positive else np.linalg.eigh(K)
+    worst = float(values.min(initial=0.0))
+    if worst < -1e-8 * float(np.abs(values).max(initial=0.0)):
+        raise IndefiniteKernelError(
+            f"The kernel matrix has negative eigenvalues: the worst is {worst:.4g}, against a largest of "
+            f"{values.max():.4g}. Such a matrix is not a kernel. Check the kernel function; KernelRidge and "
+            f"KernelRidgeClassifier can drop the negative part with indefinite='clip'."
+        )
+    keep = values > _TAIL * values.max(initial=0.0)
+    return vectors[:, keep] * np.sqrt(values[keep])
+
+
+@dataclass(frozen=True)
+class AlphaChoice:
+    """Ridge strengths that were tried, and the mean held-out deviance of each."""
+
+    alphas: np.ndarray
+    deviance: np.ndarray
+    how: str
+
+    @property
+    def best(self) -> float:
+        """The alpha of least deviance, the larger one of equals."""
+        return float(self.alphas[::-1][np.argmin(self.deviance[::-1])])
+
+
+def mean_choice(choices: Sequence[AlphaChoice]) -> AlphaChoice:
+    """Average over problems that tried the same alphas."""
+    return AlphaChoice(choices[0].alphas, np.mean([c.deviance for c in choices], axis=0), choices[0].how)
+
+
+def default_alphas(Z: np.ndarray, problem: GLMProblem) -> np.ndarray:
+    """Two per decade, 1e-5 to 1e4 times the variance of the features times the null model's curvature."""
+    share = problem.weight / problem.weight.sum()
+    variance = float(share @ np.sum((Z - share @ Z) ** 2, axis=1))
+    size = float(share @ np.sum(Z**2, axis=1))
+    if variance <= 1e-12 * size:  # all rows are alike, and any alpha will do
+        variance = size or 1.0
+    curvature = 0.25
+    if problem.loss.smooth and not problem.loss.multiclass:
+        b = problem.loss.best_constant(problem.y, problem.weight, problem.offset)
+        curvature = float(share @ problem.loss.curvature(problem.y, problem.offset + b))
+    return variance * max(curvature, 1e-6) * 10.0 ** (np.arange(-10, 9) / 2.0)
+
+
+def solve(Z: np.ndarray, problem: GLMProblem, alpha: float, *, start: Any = None, **options: Any) -> Any:
+    """Fit with the solver that the loss needs; ``tol`` is for smooth losses."""
+    if problem.loss.multiclass:
+        return fit_multinomial(Z, problem, alpha, problem.offset.shape[1], start=start, **options)
+    if not problem.loss.smooth:
+        options.pop("tol", None)
+        return fit_hinge(Z, problem, alpha, **options)
+    return fit_glm(Z, problem, alpha, start=start, **options)
+
+
+def side_by_side(fits: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (r, q) and intercepts (q,) of one fit of several columns, or of several fits of one."""
+    delta = np.column_stack([fit.delta for fit in fits])
+    return delta, np.concatenate([np.atleast_1d(fit.intercept) for fit in fits])
+
+
+def choose_by_folds(
+    Z: np.ndarray,
+    problem: GLMProblem,
+    alphas: np.ndarray | None,
+    folds: Folds,
+) -> AlphaChoice:
+    """Choose alpha by held-out deviance over folds, each with warm starts from large to small alpha."""
+    loss = problem.loss
+    parts = [problem.rows(train) for train, _ in folds]
+    total = max(sum(problem.weight[test].sum() for _, test in folds), np.finfo(float).tiny)
+
+    def evaluate(alpha: float, starts: list[Any]) -> tuple[float, list[Any]]:
+        fits, deviance = [], 0.0
+        for (train, test), part, start in zip(folds, parts, starts, strict=True):
+            fit = solve(Z[train], part, alpha, start=start, tol=_TRIAL)
+            eta = problem.offset[test] + Z[test] @ fit.delta + fit.intercept
+            deviance += float(problem.weight[test] @ loss.deviance(problem.y[test], eta))
+            fits.append(fit)
+        return deviance / total, fits
+
+    return _search(evaluate, Z, problem, alphas, [None] * len(folds), "cv")
+
+
+def choose_by_loo(Z: np.ndarray, problem: GLMProblem, alphas: np.ndarray | None) -> AlphaChoice:
+    """Choose alpha by approximate leave-one-out deviance."""
+    loss = problem.loss
+    multiplicity = np.maximum(1.0, problem.weight)
+
+    def evaluate(alpha: float, starts: list[Any]) -> tuple[float, list[Any]]:
+        fit = fit_glm(Z, problem, alpha, start=starts[0], tol=_TRIAL)
+        eta = fit.loo_eta(Z, problem, multiplicity)
+        return float(problem.weight @ loss.deviance(problem.y, eta)) / problem.weight.sum(), [fit]
+
+    return _search(evaluate, Z, problem, alphas, [None], "loo")
+
+
+def _search(
+    evaluate: Callable[[float, list[Any]], tuple[float, list[Any]]],
+    Z: np.ndarray,
+    problem: GLMProblem,
+    alphas: np.ndarray | None,
+    starts: list[Any],
+    how: str,
+) -> AlphaChoice:
+    """Walk from large to small alpha; without a grid of the user's, stop when lost and look between the best.
+
+    Small alphas are the slow ones. Once the deviance has risen three times in a row to well above the best,
+    they are left alone.
+    """
+    given = alphas is not None
+    grid = np.sort(np.asarray(alphas if given else default_alphas(Z, problem), dtype=float))[::-1]
+    found: dict[float, tuple[float, list[Any]]] = {}
+    last, rises = starts, 0
+    for alpha in grid:
+        deviance, last = found[float(alpha)] = evaluate(float(alpha), last)
+        lowest = min(value for value, _ in found.values())
+        rises = rises + 1 if deviance > 1.02 * lowest else 0
+        if not given and rises >= 3:
+            break
+    if not given:
+        best = min(found, key=lambda a: (found[a][0], -a))
+        for alpha in (best * 10.0**0.25, best * 10.0**-0.25):
+            above = min((a for a in found if a >= alpha), default=best)
+            found[alpha] = evaluate(alpha, found[above][1])
+    order = sorted(found)
+    return AlphaChoice(np.array(order), np.array([found[a][0] for a in order]), how)

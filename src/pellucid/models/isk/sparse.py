@@ -1,0 +1,234 @@
+"""Phase 2 of ISK: an elastic net on the components of the dense model, its strength chosen by folds.
+
+To hold a fold out honestly, its components must come from a dense model that has not seen it: those of fold f
+are made with the weights that phase 1 found without f, for all rows, and standardised on the rows outside f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pellucid.effects import SparsePath
+from pellucid.features.pairs import PairMap
+from pellucid.losses import Hinge, Loss, Squared
+from pellucid.models.isk.dense import Dense
+from pellucid.models.isk.rows import Rows
+from pellucid.solvers.elastic_net import SparseFit, SparseProblem, elastic_net_path, quadratic_path
+from pellucid.solvers.fold_ridge import Sums
+from pellucid.solvers.smooth_hinge import _SmoothHinge
+
+_SMOOTH = 0.02  # width of the parabola that rounds the kink of the hinge loss off,
+_SMOOTH_TRIAL = 0.2  # and its width along the path
+_TRIAL = 1e-5  # gain at which fits that only serve to choose stop
+_BEYOND = 2  # steps by which a path goes on beyond its minimum
+_EXACT = 2e6  # components up to which float64 is used for losses other than the squared one
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """What phase 2 found, for each output: coefficients of standardised components, intercepts, scaling."""
+
+    beta: np.ndarray  # (P, q)
+    intercept: np.ndarray  # (q,)
+    mean: np.ndarray  # (P, q)
+    sd: np.ndarray  # (P, q)
+    sparse_alpha: float
+    l1_ratio: float
+    path: SparsePath  # with the names of terms left to the model
+
+
+@dataclass
+class Task:
+    """Rows, targets and the dense model; ``y`` are numbers, or zeros and ones for each class."""
+
+    rows: Rows
+    y: Sequence[np.ndarray]
+    loss: Loss
+    dense: Dense
+    max_iter: int
+
+    @property
+    def pairs(self) -> PairMap:
+        """The feature map."""
+        return self.dense.pairs
+
+
+def fit_sparse(task: Task, sparse_alpha: Any, l1_ratio: Any) -> Sparse:
+    """Choose what is to be chosen, and fit all rows."""
+    data = _SquaredData(task) if isinstance(task.loss, Squared) else _GeneralData(task)
+    ratios = data.ratios if isinstance(l1_ratio, str) else (float(l1_ratio),)
+    chosen = sparse_alpha == "cv"
+    grids = {}
+    for ratio in ratios:
+        top = max(data.largest(ratio), 1e-12)
+        # the largest drops every term, up to rounding
+        count, depth = data.grid
+        grids[ratio] = np.geomspace(top, depth * top, count) if chosen else np.array([float(sparse_alpha)])
+    scores = data.held_out(grids) if task.rows.n_folds and (chosen or len(ratios) > 1) else {}
+    best = min(scores, key=lambda r: float(np.nanmin(scores[r]))) if scores else ratios[0]
+    error = scores.get(best)
+    place = 0 if error is None else int(np.nanargmin(error))
+    # terms are counted as far as the search went
+    grid = grids[best] if error is None else grids[best][np.isfinite(error)]
+    betas, intercepts = data.path(grid, best)
+    error = None if error is None else error[: len(grid)]
+    path = SparsePath(grid, np.abs(betas).max(axis=2), (), place, error)
+    beta, intercept = data.finish(betas[place], intercepts[place], float(grid[place]), best)
+    return Sparse(beta, intercept, data.mean, data.sd, float(grid[place]), best, path)
+
+
+def standardise(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Standard deviations; infinite where a component is constant, so that it stays out of the model."""
+    size = np.maximum(np.max(variance, initial=0.0), 1e-300)
+    return np.where(variance > 1e-14 * size + 1e-26 * mean**2, np.sqrt(np.maximum(variance, 0.0)), np.inf)
+
+
+# ---------------------------------------------------------------- squared loss
+class _SquaredData:
+    """Regression: sums over components are all that is needed, so rows are seen once, block by block."""
+
+    ratios = (0.5, 0.9, 1.0)
+    grid = (30, 1e-4)  # strengths, and the smallest of them relative to the largest
+
+    def __init__(self, task: Task) -> None:
+        dense, rows, pairs = task.dense, task.rows, task.pairs
+        P = pairs.D + pairs.K
+        y = task.y[0][:, None]
+        self.total = Sums.zeros(P, 1)
+        self.train = [Sums.zeros(P, 1) for _ in dense.without]
+        self.test = [Sums.zeros(P, 1) for _ in dense.without]
+        for f, index in rows.by_fold(2.0 * pairs.row_bytes + 16.0 * P):
+            factors, s = pairs.factors(rows.scaled(index)), rows.weight[index]
+            self.total.add(pairs.components(factors, dense.W[:, 0]), y[index], s)
+            for g, W in enumerate(dense.without):
+                side = self.test if g == f else self.train
+                side[g].add(pairs.components(factors, W[:, 0]), y[index], s)
+        mean, self.Q, self.q, self.square, sd = _moments(self.total)
+        self.mean, self.sd = mean[:, None], sd[:, None]
+
+    def largest(self, ratio: float) -> float:
+        return float(np.max(np.abs(self.q), initial=0.0)) / max(ratio, 1e-3)
+
+    def held_out(self, grids: dict[float, np.ndarray]) -> dict[float, np.ndarray]:
+        errors = {ratio: np.zeros(len(grid)) for ratio, grid in grids.items()}
+        for train, test in zip(self.train, self.test, strict=True):
+            _, Q, q, square, sd = _moments(train)
+            for ratio, grid in grids.items():
+                for j, beta in enumerate(quadratic_path(Q, q, square, grid, ratio)):
+                    w = (beta / sd)[:, None]
+                    errors[ratio][j] += float(test.square_error(w, train.intercept(w))[0])
+        return {ratio: error / self.total.N for ratio, error in errors.items()}
+
+    def path(self, grid: np.ndarray, ratio: float) -> tuple[np.ndarray, np.ndarray]:
+        betas = quadratic_path(self.Q, self.q, self.square, grid, ratio)
+        return betas[:, :, None], np.full((len(grid), 1), self.total.y[0] / self.total.N)
+
+    def finish(
+        self, beta: np.ndarray, intercept: np.ndarray, strength: float, ratio: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return beta, intercept
+
+
+def _moments(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray]:
+    """Mean, correlations, correlation with the target (times its spread), variance of the target, spread."""
+    G, c = sums.centred()
+    mean = sums.z / sums.N
+    sd = standardise(mean, np.diagonal(G) / sums.N)
+    square = max(float(sums.yy[0] / sums.N - (sums.y[0] / sums.N) ** 2), 0.0)
+    return mean, G / np.outer(sd, sd) / sums.N, c[:, 0] / sd / sums.N, square, sd
+
+
+# ---------------------------------------------------------------- other losses
+class _GeneralData:
+    """Classes: the components of one class and one fold are held at a time."""
+
+    ratios = (0.5, 1.0)
+    grid = (10, 1e-3)
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.loss = _SmoothHinge(_SMOOTH_TRIAL) if isinstance(task.loss, Hinge) else task.loss
+        P, q = task.pairs.D + task.pairs.K, len(task.y)
+        self.mean, self.sd = np.zeros((P, q)), np.ones((P, q))
+        self._kept: dict[int, SparseProblem] = {}
+        for c in range(q):
+            self._whole(c)
+
+    def _whole(self, c: int) -> SparseProblem:
+        """The problem of one class on all rows; that of a single class is kept."""
+        if c in self._kept:
+            return self._kept[c]
+        weight = self.task.rows.weight
+        X = self._components(self.task.dense.W[:, c])
+        self.mean[:, c], self.sd[:, c] = _standardise_in_place(X, weight)
+        problem = SparseProblem(X, self.task.y[c], weight / weight.sum(), self.loss)
+        if len(self.task.y) == 1:
+            self._kept[c] = problem
+        return problem
+
+    def _components(self, w: np.ndarray) -> np.ndarray:
+        rows, pairs = self.task.rows, self.task.pairs
+        P = pairs.D + pairs.K
+        X = np.empty((len(rows), P), dtype=np.float64 if len(rows) * P <= _EXACT else np.float32)
+        for _, index in rows.by_fold(2.0 * pairs.row_bytes + 16.0 * P):
+            X[index] = pairs.components(pairs.factors(rows.scaled(index)), w)
+        return X
+
+    def largest(self, ratio: float) -> float:
+        return max(self._whole(c).largest(ratio) for c in range(len(self.task.y)))
+
+    def held_out(self, grids: dict[float, np.ndarray]) -> dict[float, np.ndarray]:
+        """Held-out losses; NaN for strengths far below the best of the first fold, which are not tried."""
+        task, rows = self.task, self.task.rows
+        scores = {ratio: np.zeros(len(grid)) for ratio, grid in grids.items()}
+        for f, W in enumerate(task.dense.without):
+            held = rows.fold == f
+            for c, y in enumerate(task.y):
+                X = self._components(W[:, c])
+                _standardise_in_place(X, np.where(held, 0.0, rows.weight))
+                s = rows.weight[~held] / rows.weight[~held].sum()
+                train = SparseProblem(X[~held], y[~held], s, self.loss)
+                test = X[held].astype(float)
+                for ratio, grid in grids.items():
+                    left = np.flatnonzero(np.isfinite(scores[ratio]))
+                    for j, fit in enumerate(elastic_net_path(train, grid[left], ratio, tolerance=_TRIAL)):
+                        eta = test @ fit.coef + fit.intercept
+                        scores[ratio][j] += float(rows.weight[held] @ task.loss.value(y[held], eta))
+                        if f == 0 and len(task.y) == 1 and j - np.argmin(scores[ratio][: j + 1]) >= _BEYOND:
+                            scores[ratio][j + 1 :] = np.nan
+                            break
+        return {ratio: score / float(rows.weight.sum()) for ratio, score in scores.items()}
+
+    def path(self, grid: np.ndarray, ratio: float) -> tuple[np.ndarray, np.ndarray]:
+        paths = [list(elastic_net_path(self._whole(c), grid, ratio)) for c in range(len(self.task.y))]
+        betas = np.stack([[fit.coef for fit in path] for path in paths], axis=2)
+        return betas, np.array([[fit.intercept for fit in path] for path in paths]).T
+
+    def finish(
+        self, beta: np.ndarray, intercept: np.ndarray, strength: float, ratio: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sharpen the kink of the hinge loss at the strength that was chosen."""
+        if not isinstance(self.task.loss, Hinge):
+            return beta, intercept
+        fits = []
+        for c in range(len(self.task.y)):
+            problem = replace(self._whole(c), loss=_SmoothHinge(_SMOOTH))
+            start = SparseFit(beta[:, c], float(intercept[c]))
+            fits.append(next(elastic_net_path(problem, [strength], ratio, start=start, tolerance=1e-8)))
+        return np.column_stack([fit.coef for fit in fits]), np.array([fit.intercept for fit in fits])
+
+
+def _standardise_in_place(X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Centre and scale columns on the rows of positive weight; means and standard deviations."""
+    share = weight / weight.sum()
+    mean = np.asarray(share.astype(X.dtype) @ X, dtype=float)
+    X -= mean.astype(X.dtype)
+    rest = np.asarray(share.astype(X.dtype) @ X, dtype=float)  # what rounding left of the mean
+    variance = np.einsum("n,np,np->p", share.astype(X.dtype), X, X).astype(float) - rest**2
+    sd = standardise(mean, variance)
+    X /= sd.astype(X.dtype)
+    return mean, sd

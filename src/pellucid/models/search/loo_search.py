@@ -1,0 +1,312 @@
+"""Search for kernel parameters by exact leave-one-out: over a grid, or by descent."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from pellucid._progress import track
+from pellucid.effects import Influence, LinearView, MarginalEffects, Summary
+from pellucid.exceptions import SearchWarning
+from pellucid.kernels import Kernel
+from pellucid.linalg import calm_threads
+from pellucid.models.ridge.base import KernelRidgeBase
+from pellucid.models.search.gradient_search import Learned, learn_parameters
+
+
+def _has(method: str) -> Any:
+    def check(search: LooSearch) -> bool:
+        getattr(getattr(search, "best_estimator_", search.estimator), method)
+        return True
+
+    return check
+
+
+class LooSearch(MetaEstimatorMixin, BaseEstimator):
+    """Choose kernel parameters by the exact leave-one-out error.
+
+    With a grid, every combination is fitted once, each with its whole path over alphas, and the best is kept.
+    Without a grid, the parameters of the kernel and alpha are learned by L-BFGS on the same criterion, whose
+    gradient is closed form.
+
+    Parameters
+    ----------
+    estimator : KernelRidge, KernelRidgeClassifier or KernelFisherDiscriminant
+        What to fit. Its ``alpha`` says by which criterion to search: ``"loo"``, ``"gcv"`` or ``"ml"``; a
+        number stays fixed, and then leave-one-out decides.
+    param_grid : dict or list of dict, optional
+        Parameters and the values to try, named as for ``set_params``, such as ``{"kernel__length_scale":
+        [0.5, 1, 2]}``. Without it, parameters are learned by descent.
+    ard : bool, default=False
+        Whether to learn one length-scale per feature (automatic relevance determination); without a grid
+        only. Otherwise the length-scales of a kernel named by a string keep their ratios, which are those of
+        the spreads of the columns, and a kernel from :mod:`pellucid.kernels` learns what it has.
+    n_jobs : int, optional
+        Combinations of the grid fitted at the same time. Each then uses one thread for linear algebra.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        The estimator fitted with the best parameters.
+    best_params_ : dict
+        The best parameters.
+    best_score_ : float
+        Its leave-one-out mean squared error (averaged over outputs).
+    results_ : dict of lists
+        For a grid: ``params``, ``value``, ``loo_mse``, ``alpha`` and, for classifiers, ``loo_error_rate`` of
+        each combination. For a descent: ``criterion``, its ``value``, ``n_evaluations`` and ``converged``.
+        ``value`` is what decides, smaller is better: the error relative to the variance of the targets,
+        averaged over outputs, or for ``"ml"`` minus the log likelihood per row.
+    n_features_in_, feature_names_in_, classes_
+        As in the estimator.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from pellucid import KernelRidge, LooSearch
+    >>> from pellucid.kernels import RBF
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> search = LooSearch(KernelRidge(RBF()), {"kernel__length_scale": [0.1, 0.3, 1.0]}).fit(
+    ...     X, y
+    ... )
+    >>> search.best_params_
+    {'kernel__length_scale': 0.3}
+    """
+
+    def __init__(
+        self, estimator: Any, param_grid: Any = None, *, ard: bool = False, n_jobs: int | None = None
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.ard = ard
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Search, then fit the best.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for the estimator.
+
+        Returns
+        -------
+        self : LooSearch
+        """
+        if not isinstance(self.estimator, KernelRidgeBase):
+            raise TypeError(
+                f"LooSearch needs an estimator with exact leave-one-out: KernelRidge, KernelRidgeClassifier "
+                f"or KernelFisherDiscriminant, got {type(self.estimator).__name__}."
+            )
+        if self.param_grid is None:
+            self._descend(X, y, sample_weight)
+        else:
+            if self.ard:
+                raise ValueError("ard=True learns length-scales by descent; leave param_grid out.")
+            self._sweep(X, y, sample_weight)
+        best = self.best_estimator_
+        self.best_score_ = float(np.mean(best.loo_.mse))
+        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+            self.__dict__.pop(name, None)
+            if hasattr(best, name):
+                setattr(self, name, getattr(best, name))
+        return self
+
+    @property
+    def _criterion(self) -> str:
+        return self.estimator.alpha if isinstance(self.estimator.alpha, str) else "loo"
+
+    # ------------------------------------------------------------------ grid
+    def _sweep(self, X: Any, y: Any, sample_weight: Any) -> None:
+        grid = list(ParameterGrid(self.param_grid))
+        named = isinstance(self.estimator.kernel, str)
+        if named and any(key.startswith("kernel__") and "kernel" not in g for g in grid for key in g):
+            raise ValueError(
+                f"The kernel {self.estimator.kernel!r} was named by a string and has no parameters to "
+                f"search. Pass a kernel from pellucid.kernels, such as RBF()."
+            )
+        # threads share the data, and linear algebra lets go of the interpreter lock; one BLAS thread for each
+        with threadpool_limits(None if self.n_jobs in (None, 1) else 1):
+            work = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+                delayed(_fit_one)(self.estimator, params, X, y, sample_weight, self._criterion)
+                for params in grid
+            )
+            rows: list[dict[str, Any]] = []
+            for row, model in track(work, "leave-one-out search", len(grid)):
+                if not rows or row["value"] < min(other["value"] for other in rows):
+                    self.best_params_, self.best_estimator_ = grid[len(rows)], model
+                rows.append(row)
+        self.results_ = {"params": grid} | {key: [row[key] for row in rows] for key in rows[0]}
+
+    # --------------------------------------------------------------- descent
+    def _descend(self, X: Any, y: Any, sample_weight: Any) -> None:
+        first = _fitted(self.estimator, {}, X, y, sample_weight)  # a good start
+        kernel = first.kernel_
+        if self.ard:
+            if first.X_fit_.ndim != 2:
+                raise ValueError("ard=True learns one length-scale per column, but the rows have no columns.")
+            kernel = kernel.with_ard(first.X_fit_.shape[1])
+        if kernel.theta.size == 0:
+            raise ValueError(
+                f"The kernel {kernel} has no parameters to learn. Pass a param_grid, or another kernel."
+            )
+        found = self._learn(kernel, first, X, y, sample_weight)
+        if not found.converged:
+            warnings.warn(
+                "The search for kernel parameters stopped before it converged; the best parameters seen are "
+                "used.",
+                SearchWarning,
+                stacklevel=3,
+            )
+        self.best_estimator_ = self._polish(found, first, X, y, sample_weight)
+        self.best_params_ = {"kernel": self.best_estimator_.kernel_}
+        self.results_ = {
+            "criterion": [self._criterion],
+            "value": [self.best_estimator_._criteria[self._criterion]],
+            "n_evaluations": [found.n_evaluations],
+            "converged": [found.converged],
+        }
+
+    def _learn(self, kernel: Kernel, first: Any, X: Any, y: Any, sample_weight: Any) -> Learned:
+        """Descend from the kernel and the alpha of the first fit, each output in units of its spread."""
+        _, Y, _ = clone(self.estimator)._problem(X, y, sample_weight)
+        weight = first.weight_fit_
+        targets = (Y[first._kept] - first._shift) / first._unit
+        share = weight / weight.sum()
+        spread = np.sqrt(share @ (targets - share @ targets) ** 2)
+        alpha = float(np.exp(np.mean(np.log(first._alpha))))
+        if not np.any(spread > 0):  # constant targets: nothing to learn
+            return Learned(kernel, alpha, 0, True)
+        with calm_threads(first.X_fit_):
+            return learn_parameters(
+                kernel,
+                alpha,
+                first.X_fit_,
+                targets[:, spread > 0] / spread[spread > 0],
+                weight,
+                fit_intercept=bool(first.fit_intercept),
+                criterion=self._criterion,
+                learn_alpha=isinstance(self.estimator.alpha, str),
+                tied=isinstance(self.estimator.kernel, str) and not self.ard,
+            )
+
+    def _polish(self, found: Learned, first: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Fit with the learned kernel, alpha chosen anew near the learned one; or keep a better start."""
+        params: dict[str, Any] = {"kernel": found.kernel}
+        if isinstance(self.estimator.alpha, str) and self.estimator.alphas is None:
+            params["alphas"] = found.alpha * 10.0 ** (np.arange(-8, 9) / 4.0)
+        best = _fitted(self.estimator, params, X, y, sample_weight)
+        return first if first._criteria[self._criterion] < best._criteria[self._criterion] else best
+
+    # ------------------------------------------------------------ delegation
+    @available_if(_has("predict"))
+    def predict(self, X: Any, **options: Any) -> Any:
+        """Predict with the best estimator; options are passed on."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X, **options)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities by the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores by the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.decision_function(X)
+
+    @available_if(_has("transform"))
+    def transform(self, X: Any) -> np.ndarray:
+        """Variates by the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.transform(X)
+
+    @available_if(_has("transform"))
+    def fit_transform(self, X: Any, y: Any, sample_weight: Any = None) -> np.ndarray:
+        """Search, then return the variates of ``X``."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    @available_if(_has("predict_interval"))
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+        """Prediction intervals by the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict_interval(X, coverage)
+
+    @available_if(_has("marginal_effects"))
+    def marginal_effects(self, X: Any = None, *, output: int = 0) -> MarginalEffects:
+        """Marginal effects of the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.marginal_effects(X, output=output)
+
+    def influence(self, X: Any) -> Influence:
+        """Influence of training rows on predictions of the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.influence(X)
+
+    def linear_view(self, X: Any = None) -> LinearView:
+        """The best estimator read as a linear model."""
+        check_is_fitted(self)
+        return self.best_estimator_.linear_view(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Score of the best estimator on new rows: R² or accuracy."""
+        check_is_fitted(self)
+        return float(self.best_estimator_.score(X, y, sample_weight=sample_weight))
+
+    @property
+    def loo_(self) -> Any:
+        """Leave-one-out results of the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.loo_
+
+    def summary(self) -> Summary:
+        """What was found, on half a screen; print it."""
+        check_is_fitted(self)
+        inner = self.best_estimator_.summary()
+        how = "descent" if self.param_grid is None else f"grid of {len(self.results_['params'])}"
+        return Summary(f"LooSearch({inner.title})", [("search", how), *inner.facts])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.target_tags = inner.target_tags
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.transformer_tags = inner.transformer_tags
+        return tags
+
+
+def _fitted(estimator: Any, params: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> Any:
+    own = {
+        key: clone(value, safe=False) for key, value in params.items()
+    }  # kernels in a grid stay as they are
+    return clone(estimator).set_params(**own).fit(X, y, sample_weight=sample_weight)
+
+
+def _fit_one(
+    estimator: Any,
+    params: dict[str, Any],
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    criterion: str,
+) -> tuple[dict[str, Any], Any]:
+    """One combination: its figures, and the fitted model."""
+    model = _fitted(estimator, params, X, y, sample_weight)
+    row = {"value": model._criteria[criterion], "loo_mse": model.loo_.mse, "alpha": model.alpha_}
+    if model.loo_.error_rate is not None:
+        row["loo_error_rate"] = model.loo_.error_rate
+    return row, model

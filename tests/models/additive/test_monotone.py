@@ -1,0 +1,158 @@
+"""Main effects that must rise or fall: everywhere monotone, optimal, and what cannot be asked for."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
+from pellucid.losses import as_loss
+from pellucid.models.additive.engine.held_out import leave_one_out
+from pellucid.models.additive.engine.state import Problem
+from pellucid.models.additive.engine.structure import build_axes, fit_additive
+from pellucid.models.additive.monotonicity import monotone_rows
+from pellucid.models.additive.refit import into_cone, refit
+
+RNG = np.random.default_rng(11)
+N = 250
+X = RNG.uniform(-1, 1, (N, 3))
+X[RNG.random(N) < 0.1, 0] = np.nan
+SIGNAL = np.sin(4 * np.nan_to_num(X[:, 0], nan=0.4)) - X[:, 1] ** 3 + X[:, 1] + X[:, 2]
+TARGETS = {
+    "squared": SIGNAL + 0.3 * RNG.normal(size=N),
+    "poisson": RNG.poisson(np.exp(SIGNAL)).astype(float),
+    "gamma": np.exp(SIGNAL) * RNG.gamma(4, 0.25, N),
+    "logistic": (SIGNAL + 0.5 * RNG.logistic(size=N) > 0).astype(float),
+}
+LINE = np.linspace(-2, 2, 4001)
+
+
+def estimator(loss, monotone):
+    if loss == "logistic":
+        return AdditiveKernelClassifier(monotone=monotone)
+    return AdditiveKernelRegressor(loss=loss, monotone=monotone)
+
+
+@pytest.mark.parametrize("loss", TARGETS)
+def test_monotone_everywhere(loss):
+    model = estimator(loss, {0: "increasing", 1: -1}).fit(X, TARGETS[loss])
+    rows = np.tile([0.3, -0.2, 0.1], (len(LINE), 1))
+    for feature, sign in ((0, 1), (1, -1)):
+        moved = rows.copy()
+        moved[:, feature] = LINE
+        predictions = model.predict_proba(moved)[:, 1] if loss == "logistic" else model.predict(moved)
+        assert np.min(sign * np.diff(predictions)) >= -1e-12 * np.abs(predictions).max()
+        assert feature == 1 or np.ptp(predictions) > 0  # the second rises in part: a constant may be best
+        curve = model.effects_[f"x{feature}"]
+        knots = curve.values[: len(curve.grids[0]) - curve.grids[0].missing]
+        assert np.all(sign * np.diff(knots) >= 0)
+    assert all(len(term) == 1 or not {0, 1} & set(term) for term in model.terms_)
+    parts = model.contributions(X)
+    np.testing.assert_allclose(parts.mean(axis=0), 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", TARGETS)
+def test_optimality_of_the_constrained_fit(loss):
+    """The slope of the penalised loss is a sum of binding constraints with multipliers of at least zero."""
+    n = 120
+    problem = Problem(X[:n], TARGETS[loss][:n], np.ones(n), np.zeros(n), as_loss(loss))
+    axes = build_axes(problem.X, problem.weight, [None] * 3)
+    axes = type(axes)(axes.fine, axes.coarse, axes.main, axes.pair, (0,))
+    free = fit_additive(problem, axes, None, None, alone=[0])
+    A = monotone_rows(free.basis, {0: 1})
+    state = into_cone(problem, free, A)
+    beta = state.fit.beta
+    size = np.abs(A) @ np.abs(beta) + 1e-12
+    slack = A @ beta
+    assert np.all(slack >= -1e-9 * size)
+    assert np.any(slack < 1e-9 * size)  # something binds
+    Z = state.basis.design(problem.X)
+    slope = problem.loss.gradient(problem.y, state.eta)
+    gradient = Z @ slope + state.fit.ridge[state.basis.group] * beta
+    from scipy.optimize import nnls
+
+    binding = slack < 1e-7 * size
+    _, left = nnls(A[binding].T, gradient, maxiter=10_000)
+    assert left < 1e-4 * np.linalg.norm(np.abs(Z) @ np.abs(slope))
+    assert abs(slope.sum()) < 1e-5 * np.abs(slope).sum()
+    assert problem.value(state.eta) >= problem.value(free.eta) - 1e-9 or loss != "squared"
+    assert 0 < state.fit.edf.sum() <= free.fit.edf.sum() + 1e-6 or loss != "squared"
+
+
+def test_constraints_that_hold_change_nothing():
+    x = RNG.uniform(-1, 1, (200, 1))
+    y = 3 * x[:, 0]
+    free, held = AdditiveKernelRegressor().fit(x, y), AdditiveKernelRegressor(monotone={0: 1}).fit(x, y)
+    np.testing.assert_allclose(held.predict(x), free.predict(x), atol=0.02)
+
+
+def test_the_wrong_direction_gives_a_constant():
+    x = RNG.uniform(-1, 1, (200, 1))
+    model = AdditiveKernelRegressor(monotone={0: -1}).fit(x, 3 * x[:, 0] + 0.1 * RNG.normal(size=200))
+    assert np.ptp(model.predict(x)) < 1e-6
+
+
+def test_missing_values_are_free():
+    x = RNG.uniform(-1, 1, N)
+    gone = RNG.random(N) < 0.2
+    y = np.where(gone, 10.0, x)
+    model = AdditiveKernelRegressor(monotone={0: "increasing"}).fit(np.where(gone, np.nan, x)[:, None], y)
+    assert model.predict([[np.nan]])[0] == pytest.approx(10, abs=0.2)
+
+
+def test_leave_one_out_keeps_what_binds():
+    """Refits in the cone: near, as a few constraints come and go."""
+    n = 100
+    problem = Problem(X[:n], TARGETS["squared"][:n], np.ones(n), np.zeros(n), as_loss("squared"))
+    axes = build_axes(problem.X, problem.weight, [None] * 3)
+    axes = type(axes)(axes.fine, axes.coarse, axes.main, axes.pair, (0,))
+    free = fit_additive(problem, axes, None, 0)
+    A = monotone_rows(free.basis, {0: 1})
+    state = into_cone(problem, free, A)
+    _, eta = leave_one_out(problem, state, np.arange(n))
+    truth = []
+    some = np.arange(0, n, 10)
+    for i in some:
+        part = problem.part(np.arange(n) != i)
+        left = into_cone(part, refit(part, state.basis, state.fit.ridge), A)
+        truth.append(left.intercept + left.fit.beta @ state.basis.design(problem.X[[i]])[:, 0])
+    moved = np.sqrt(np.mean((np.array(truth) - state.eta[some]) ** 2))
+    assert np.sqrt(np.mean((np.array(truth) - eta[some]) ** 2)) < 0.25 * moved
+
+
+def test_names_and_numbers():
+    frame = pd.DataFrame(np.nan_to_num(X), columns=["a", "b", "c"])
+    by_name = AdditiveKernelRegressor(monotone={"a": "increasing"}).fit(frame, TARGETS["squared"])
+    by_number = AdditiveKernelRegressor(monotone={0: 1}).fit(frame, TARGETS["squared"])
+    np.testing.assert_array_equal(by_name.predict(frame), by_number.predict(frame))
+    assert clone(by_name).get_params()["monotone"] == {"a": "increasing"}
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ({"z": 1}, "no feature 'z'"),
+        ({5: 1}, "no feature number 5"),
+        ({"a": "up"}, "'increasing' or 'decreasing'"),
+        ({"a": 0}, "'increasing' or 'decreasing'"),
+        ({"a": True}, "'increasing' or 'decreasing'"),
+        ({"colour": 1}, "holds categories"),
+        ({"a": 1, 0: -1}, "twice"),
+        (["a"], "must be a dict"),
+        ("a", "must be a dict"),
+    ],
+)
+def test_bad_wishes(wish, message):
+    frame = pd.DataFrame({"a": np.arange(20.0), "colour": ["red", "blue"] * 10})
+    with pytest.raises(ValueError, match=message):
+        AdditiveKernelRegressor(monotone=wish).fit(frame, np.arange(20.0))
+
+
+def test_monotone_features_take_part_in_no_pair():
+    with pytest.raises(ValueError, match="'x0', which is monotone"):
+        AdditiveKernelRegressor([(0, 1)], monotone={0: 1}).fit(X, TARGETS["squared"])
+
+
+def test_several_classes():
+    with pytest.raises(ValueError, match="two classes"):
+        AdditiveKernelClassifier(monotone={0: 1}).fit(X, np.arange(N) % 3)
