@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pellucid.linalg import lower_factor, lower_inverse, unlocked
+from pellucid.linalg import lapack, lower_factor, lower_inverse
 from pellucid.linalg.lapack import add_squares
 
 
@@ -11,9 +11,9 @@ from pellucid.linalg.lapack import add_squares
 def way(request, monkeypatch):
     """Both ways to LAPACK."""
     if request.param == "functions":
-        monkeypatch.setattr(unlocked, "_routine", lambda name, n_arguments: None)
+        monkeypatch.setattr(lapack, "_routine", lambda name, n_arguments: None)
     else:
-        assert unlocked._routine("dpotrf", 5) is not None
+        assert lapack._routine("dpotrf", 5) is not None
 
 
 def positive_definite(n, dtype=np.float64):
@@ -58,9 +58,9 @@ def test_nothing_is_done_to_a_copy_by_mistake():
 
 
 def test_a_routine_of_other_arguments_is_not_called():
-    unlocked._routine.cache_clear()
-    assert unlocked._routine("dpotrf", 4) is None
-    assert unlocked._routine("no such routine", 5) is None
+    lapack._routine.cache_clear()
+    assert lapack._routine("dpotrf", 4) is None
+    assert lapack._routine("no such routine", 5) is None
 
 
 @pytest.mark.usefixtures("way")

@@ -183,6 +183,18 @@ class Loss(ABC):
     def _one_sided(self, sign: float, o: np.ndarray) -> float:
         return ONE_SIDED - float(o.min()) if sign > 0 else -ONE_SIDED - float(o.max())
 
+    def explained(self, y: np.ndarray, eta: np.ndarray, weight: np.ndarray, offset: np.ndarray) -> float:
+        """Share of the deviance that ``eta`` explains, D²; R² for squared loss.
+
+        The null model is the best constant beside the offset. Where it is perfect, D² is 1 for a perfect
+        ``eta`` and 0 otherwise.
+        """
+        null = float(weight @ self.deviance(y, offset + self.best_constant(y, weight, offset)))
+        lost = float(weight @ self.deviance(y, eta))
+        if null > 0:
+            return 1.0 - lost / null
+        return 1.0 if lost == 0 else 0.0
+
     # -------------------------------------------------------------- identity
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)

@@ -1,11 +1,12 @@
 """Everything that is accepted where a loss is expected."""
 
+from collections.abc import Collection
 from typing import Any
 
 from pellucid.losses.base import REGISTRY, Loss
 
 
-def as_loss(loss: Any) -> Loss:
+def as_loss(loss: Any, among: Collection[str] | None = None) -> Loss:
     """Return a :class:`Loss` for a loss or the name of one.
 
     Parameters
@@ -13,6 +14,8 @@ def as_loss(loss: Any) -> Loss:
     loss : Loss or str
         Names are "squared", "gamma", "poisson", "logistic", "multinomial", "hinge" and "squared_hinge", and
         those of losses that you define.
+    among : collection of str, optional
+        Names of the losses that are accepted here; all by default. A refusal lists these and no others.
 
     Examples
     --------
@@ -20,13 +23,15 @@ def as_loss(loss: Any) -> Loss:
     >>> as_loss("poisson")
     Poisson()
     """
-    if isinstance(loss, Loss):
+    known = sorted(REGISTRY if among is None else among)
+    names = ", ".join(known)
+    if isinstance(loss, str) and loss in REGISTRY and loss in known:
+        return REGISTRY[loss]()
+    if isinstance(loss, Loss) and (among is None or loss.name in known):
         return loss
-    names = ", ".join(sorted(REGISTRY))
-    if isinstance(loss, str):
-        if loss in REGISTRY:
-            return REGISTRY[loss]()
-        raise ValueError(f"Unknown loss {loss!r}. Known names: {names}.")
+    if isinstance(loss, str | Loss):
+        unknown = "Unknown loss" if among is None else "This model does not take the loss"
+        raise ValueError(f"{unknown} {getattr(loss, 'name', loss)!r}. Known names: {names}.")
     if isinstance(loss, type) and issubclass(loss, Loss):
         raise TypeError(f"Pass a loss, not its class: {loss.__name__}() instead of {loss.__name__}.")
     raise TypeError(f"Expected a loss or one of the names {names}; got {loss!r}.")

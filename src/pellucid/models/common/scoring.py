@@ -1,0 +1,50 @@
+"""The score of regressors of any loss: the share of the deviance explained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from pellucid.data.targets import check_offset, check_targets
+from pellucid.data.weights import check_weight
+from pellucid.losses import Loss
+
+LOG_LINK = ("poisson", "gamma")
+"""Losses whose prediction is the exponential of the linear predictor, so that an exposure makes sense."""
+
+
+class DevianceScore(RegressorMixin):
+    """Regressors that are scored by D²: R² for squared loss, its like for counts and amounts."""
+
+    loss_: Loss
+    predict: Callable[..., np.ndarray]
+
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
+        """Share of the deviance explained, D²: R² for squared loss; 1 is perfect, 0 as good as a constant.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+            Rows.
+        y : array-like of shape (m,)
+            Targets.
+        sample_weight : array-like of shape (m,), optional
+            What each row counts for.
+        offset, exposure : array-like of shape (m,), optional
+            As in :meth:`fit`; the constant that the model is compared with has them too.
+
+        Returns
+        -------
+        float
+        """
+        mean = self.predict(X, offset=offset, exposure=exposure)
+        target = self.loss_.check_targets(check_targets(y, mean).reshape(len(mean)))
+        weight = check_weight(sample_weight, len(mean))
+        known = check_offset(offset, exposure, len(mean), log_link=self.loss_.name in LOG_LINK)
+        eta = np.log(np.maximum(mean, np.finfo(float).tiny)) if self.loss_.name in LOG_LINK else mean
+        return self.loss_.explained(target, eta, weight, known)
