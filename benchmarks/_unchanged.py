@@ -1,4 +1,4 @@
-"""Whether a change leaves predictions as they were: every estimator on eight tables, by two versions of the code.
+"""Whether a change leaves predictions as they were: every estimator, eight tables, two versions of the code.
 
 Run it once with each version on the path, then compare::
 
