@@ -123,7 +123,7 @@ class Table:
 
 def _refuse(bad: np.ndarray, what: str, columns: Sequence[Column]) -> None:
     if bad.any():
-        where = [columns[j].name for j in np.flatnonzero(bad.any(axis=0))]
+        where = [columns[j].name for j in np.flatnonzero(bad.any(axis=0)).tolist()]
         raise ValueError(f"Input X contains {what} in columns {where}: fill or drop them first.")
 
 
