@@ -5,12 +5,12 @@ import pickle
 import numpy as np
 import pytest
 
+from pellucid.data.table import Column
 from pellucid.effects.purify_grids import purify_jointly
 from pellucid.effects.receipt import Receipt
 from pellucid.effects.tables import TermTables, stack_tables
 from pellucid.effects.terms import Effect, Grid
 from pellucid.features.axis import Axis
-from pellucid.features.table import Column
 
 X = np.array([[0.0, 0, np.nan], [1.0, 1, 0.0], [3.0, 2, 2.0]])
 AXES = (

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from pellucid.data.table import UNKNOWN
 from pellucid.features.axis import Axis
-from pellucid.features.table import UNKNOWN
 
 RNG = np.random.default_rng(0)
 HEAVY = RNG.standard_cauchy(400)

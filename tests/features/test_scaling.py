@@ -1,8 +1,11 @@
 """Scaling: increasing, flat outside the training range, unit variance, weights count rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from pellucid.data.table import UNKNOWN, Column
 from pellucid.features.scaling import SCALINGS, fit_scaler, order_levels
 
 RNG = np.random.default_rng(0)
@@ -71,30 +74,37 @@ def test_constant_column_is_zero(scaling):
 
 
 def test_levels_are_ordered_by_the_mean_target():
-    levels = np.array(["a"] * 50 + ["b"] * 50 + ["c"] * 50, dtype=object)
-    target = np.repeat([2.0, -1.0, 5.0], 50)[:, None]
-    places, mean = order_levels(levels, target, np.ones(150))
-    assert places == {"b": 0.0, "a": 1.0, "c": 2.0}
-    assert mean == 1.0
+    codes = np.repeat([0, 1, 2], 50)
+    target = np.array([2.0, -1.0, 5.0])[codes][:, None]
+    assert order_levels(codes, 3, target, np.ones(150)).tolist() == [1, 0, 2]
+
+
+def test_levels_with_an_order_keep_it():
+    codes = np.repeat([0.0, 1.0, 2.0], 50)[:, None]
+    target = np.array([2.0, -1.0, 5.0])[codes[:, 0].astype(int)][:, None]
+    column = Column("size", ("small", "medium", "large"))
+    by_mean, declared = (
+        fit_scaler(codes, "robust", np.ones(150), [what], target).columns[0].levels
+        for what in (column, replace(column, ordered=True))
+    )
+    assert by_mean == {"small": 1, "medium": 0, "large": 2}
+    assert declared == {"small": 0, "medium": 1, "large": 2}
 
 
 def test_rare_levels_stay_near_the_middle():
-    levels = np.array(["a"] * 50 + ["b"] * 50 + ["rare"], dtype=object)
+    codes = np.repeat([0, 1, 2], [50, 50, 1])
     target = np.concatenate([np.zeros(50), np.ones(50), [1.5]])[:, None]
-    places, _ = order_levels(levels, target, np.ones(101))
-    assert places == {"a": 0.0, "rare": 1.0, "b": 2.0}
+    assert order_levels(codes, 3, target, np.ones(101)).tolist() == [0, 2, 1]
 
 
 def test_several_targets_order_along_their_main_direction():
-    levels = np.array([0, 1, 2] * 40, dtype=object)
-    profile = np.array([[0.0, 3.0], [1.0, 2.0], [2.0, 1.0]])[levels.astype(int)]
-    places, _ = order_levels(levels, profile, np.ones(120))
-    assert list(places) in ([0, 1, 2], [2, 1, 0])
+    codes = np.array([0, 1, 2] * 40)
+    profile = np.array([[0.0, 3.0], [1.0, 2.0], [2.0, 1.0]])[codes]
+    assert order_levels(codes, 3, profile, np.ones(120)).tolist() in ([0, 1, 2], [2, 1, 0])
 
 
 def test_a_level_not_seen_takes_the_mean_position():
-    rows = np.empty((100, 1), dtype=object)
-    rows[:, 0] = ["u"] * 25 + ["v"] * 75
-    scaler = fit_scaler(rows, "robust", np.ones(100), [0], np.repeat([0.0, 1.0], [25, 75])[:, None])
-    u, v, new = scaler.apply(np.array([["u"], ["v"], ["w"]], dtype=object))[:, 0]
+    codes = np.repeat([0.0, 1.0], [25, 75])[:, None]
+    scaler = fit_scaler(codes, "robust", np.ones(100), [Column("c", ("u", "v"))], codes)
+    u, v, new = scaler.apply(np.array([[0.0], [1.0], [UNKNOWN]]))[:, 0]
     assert new == pytest.approx(u + 0.75 * (v - u))

@@ -8,26 +8,26 @@ from scipy.interpolate import RegularGridInterpolator
 from sklearn.linear_model import Ridge
 
 from pellucid import KernelRidge
+from pellucid.data.table import UNKNOWN
+from pellucid.data.table import Column as FeatureColumn
 from pellucid.effects import Effect, Grid
 from pellucid.effects.tables import TermTables
 from pellucid.features.axis import Axis
-from pellucid.features.table import UNKNOWN
-from pellucid.features.table import Column as FeatureColumn
 from pellucid.kernels import NTK, RBF, Matern
 from pellucid.kernels.base import REGISTRY
+from pellucid.report.columns import read_columns
 from pellucid.report.kernel_machine import formula, machine_of_kernel
 from pellucid.report.packing import pack, unpack
 from pellucid.report.page_model import LINKS, evaluate, find_link, linear_machine
 from pellucid.report.reading import read_model, thin
 from pellucid.report.response import Response
 from pellucid.report.similarity import similarity
-from pellucid.report.table import read_columns
 from pellucid.report.tables import machine_of_compiled, machine_of_tables
 
 
 def cells_of(columns):
     rows = np.arange(len(columns[0].values))
-    return [list(row) for row in zip(*(column.cells(rows) for column in columns), strict=True)]
+    return [list(row) for row in zip(*(column.plain(rows) for column in columns), strict=True)]
 
 
 @pytest.mark.parametrize("kind", ["additive", "additive classes", "isk", "tables", "tables classes"])

@@ -13,7 +13,7 @@ from pellucid.linalg import power_of_two
 _TOO_LARGE = 1e300  # the unit itself must be a number, and so must sums of targets
 
 
-def check_targets(y: Any, X: np.ndarray) -> np.ndarray:
+def check_targets(y: Any, X: Any) -> np.ndarray:
     """Return numeric targets as float64 of shape (n,) or (n, outputs)."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.data.table import Column
 from pellucid.effects.terms import Grid, Term, term_names
 from pellucid.features.axis import Axis
 from pellucid.features.lookup import Lookup
 from pellucid.features.lookup_layout import lay_out
-from pellucid.features.table import Column
 
 _BLOCK = 8192
 

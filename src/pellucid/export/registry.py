@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator
 from pellucid.kernels import Kernel
 from pellucid.losses import Loss
 
-LAYERS = ("linalg", "kernels", "losses", "features", "solvers", "effects", "models", "preprocessing")
+LAYERS = ("linalg", "kernels", "losses", "data", "features", "solvers", "effects", "models", "preprocessing")
 
 _SKLEARN = {
     "sklearn.pipeline": ("Pipeline",),
@@ -70,6 +70,13 @@ TYPES: dict[str, type] = {
 """Types that an attribute may name, such as the ``dtype`` of an encoder."""
 
 
+_RENAMED = {
+    "features.table.Column": "data.table.Column",
+    "features.scaling.Column": "features.scaling.Warp",
+}
+"""Classes that have another name, or are in another layer, than in files written before."""
+
+
 @cache
 def classes() -> dict[str, type]:
     """Every class that a model file may hold, by its name there."""
@@ -99,6 +106,7 @@ def _moved() -> dict[tuple[str, str], list[type]]:
 
 def find(name: str) -> type | None:
     """The class that a file means: the one of that name or, if it has moved, the one its layer has."""
+    name = _RENAMED.get(name, name)
     if name in classes() or name.startswith("sklearn."):
         return classes().get(name)
     candidates = _moved().get((name.partition(".")[0], name.rpartition(".")[2]), [])
@@ -154,7 +162,7 @@ def objection(cls: type, name: str) -> str | None:
         return "is not a name"
     if name.startswith("__") and name.endswith("__"):
         return "is a special name"
-    if is_dataclass(cls) and name in required(cls):  # the class may have its default
+    if is_dataclass(cls) and name in {field.name for field in fields(cls)}:  # the class may have its default
         return None
     missing = object()
     inherited = inspect.getattr_static(cls, name, missing)
@@ -174,11 +182,15 @@ def is_cache(cls: type, name: str) -> bool:
 
 @cache
 def required(cls: type) -> frozenset[str]:
-    """Attributes without which an instance is not whole: fields, or the constructor's parameters."""
+    """Attributes without which an instance is not whole: fields, or the constructor's parameters.
+
+    A file that was written before a field was there has not got it; the class has its default.
+    """
     if is_named_tuple(cls):
         return frozenset(cls._fields)  # type: ignore[attr-defined]
     if is_dataclass(cls):
-        return frozenset(field.name for field in fields(cls))
+        slots = getattr(cls, "__slots__", ())
+        return frozenset(f.name for f in fields(cls) if f.name in slots or not hasattr(cls, f.name))
     if issubclass(cls, BaseEstimator):
         return frozenset(cls._get_param_names())  # type: ignore[attr-defined]
     if issubclass(cls, Kernel):

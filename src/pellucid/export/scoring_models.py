@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.table import OTHER
 from pellucid.effects.tables import TermTables
 from pellucid.export.score_parts import (
     Feature,
@@ -23,7 +24,6 @@ from pellucid.export.score_parts import (
 )
 from pellucid.export.scoring import ScoringModel
 from pellucid.features.axis import Axis
-from pellucid.features.table import OTHER
 from pellucid.kernels import Linear
 from pellucid.models import KernelFisherDiscriminant, KernelRidge, KernelRidgeClassifier
 from pellucid.models.common.glm_base import KernelGLMBase

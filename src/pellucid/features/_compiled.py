@@ -9,8 +9,8 @@ parts, without branches, so that the compiler makes vectors of them; errors stay
 import numba
 import numpy as np
 
+from pellucid.data.table import UNKNOWN
 from pellucid.features.bucket_index import MARK
-from pellucid.features.table import UNKNOWN
 
 _MATH = {"contract", "nsz"}
 _f = np.float32

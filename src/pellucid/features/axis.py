@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
+from pellucid.data.table import UNKNOWN
 from pellucid.features.bucket_index import Guide
-from pellucid.features.table import UNKNOWN
 
 WARP_RANK = 0.5  # share of the rank in the warped coordinate; the rest is the clipped linear scale
 _CLIP = (0.01, 0.99)  # quantiles between which the linear scale runs from 0 to 1

@@ -16,9 +16,9 @@ from typing import Any
 import joblib
 import numpy as np
 
+from pellucid.data.table import UNKNOWN
 from pellucid.features import fourier_loops
 from pellucid.features.bucket_index import CELLS, MARK
-from pellucid.features.table import UNKNOWN
 
 _BLOCK = 12_288  # rows whose places stay in the cache
 _MANY = 1024  # rows from which on NumPy takes one term at a time

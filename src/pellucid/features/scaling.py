@@ -15,7 +15,7 @@ divided by its standard deviation:
 Levels of a category are put in the order of the mean target in the training rows (shrunk towards the overall
 mean, so that rare levels stay near the middle), one step apart, and then scaled like numbers. A level that
 was not seen in training takes the mean position. With several outputs the order is that of the first
-principal component of the mean targets.
+principal component of the mean targets. Levels of an ordered category keep the order they have.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.data.table import Column
 from pellucid.linalg import column_scale
 
 SCALINGS = ("robust", "standard", "minmax", "rank")
@@ -36,27 +37,37 @@ _PRIOR = 10.0  # rows of average target added to each level of a category
 
 
 @dataclass(frozen=True)
-class Column:
+class Warp:
     """One column: knots, what they become, and for a category the position of each level."""
 
     knots: np.ndarray
     values: np.ndarray
     spread: float = 1.0  # standard deviation of the scaled values, 0 for a constant column
-    levels: dict[Any, float] | None = None
+    levels: dict[Any, float] | None = None  # in the order of their codes
     unknown: float = 0.0  # position of a level that was not seen
 
+    @property
+    def places(self) -> np.ndarray:
+        """Position of each level by its code; the last one is that of a level that was not seen."""
+        return np.array([*(self.levels or {}).values(), self.unknown])
+
     def apply(self, x: np.ndarray) -> np.ndarray:
-        """Return scaled values; beyond the outer knots they stay constant."""
-        if self.levels is not None:
-            x = np.array([self.levels.get(level, self.unknown) for level in x])
-        return np.interp(x.astype(float), self.knots, self.values)
+        """Return scaled values of numbers or codes; beyond the outer knots they stay constant."""
+        return self._scale(x if self.levels is None else self.places[x.astype(np.intp)])
+
+    def at(self, points: np.ndarray) -> np.ndarray:
+        """Return scaled values of numbers, or of levels by their names."""
+        return self._scale(points if self.levels is None else [self.levels[level] for level in points])
+
+    def _scale(self, position: Any) -> np.ndarray:
+        return np.interp(np.asarray(position, dtype=float), self.knots, self.values)
 
 
 @dataclass(frozen=True)
 class Scaler:
     """The columns of a table, fitted."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Warp, ...]
 
     @property
     def unit(self) -> float:
@@ -72,33 +83,11 @@ class Scaler:
         return out
 
 
-def mixed_rows(X: Any, categorical: Sequence[int]) -> np.ndarray:
-    """Return a data frame with columns of levels as an array of objects: numbers, and levels as they are."""
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    rows = np.empty(frame.shape, dtype=object)
-    incomplete = []
-    for j, name in enumerate(frame.columns):
-        column = frame[name]
-        if column.is_null().any() or (column.dtype.is_float() and not column.is_finite().all()):
-            incomplete.append(name)
-        elif j in categorical:
-            rows[:, j] = column.to_list()
-        else:
-            rows[:, j] = column.to_numpy().astype(float)
-    if incomplete:
-        raise ValueError(
-            f"Input X contains NaN, infinity or missing values in columns {incomplete}: fill or drop them."
-        )
-    return rows
-
-
 def fit_scaler(
     X: np.ndarray,
     scaling: str,
     weight: np.ndarray,
-    categorical: Sequence[int] = (),
+    columns: Sequence[Column] = (),
     targets: np.ndarray | None = None,
 ) -> Scaler:
     """Fit the scaling of every column.
@@ -106,13 +95,13 @@ def fit_scaler(
     Parameters
     ----------
     X : ndarray of shape (n, D)
-        Numbers, or objects where some columns are categories.
+        Numbers, and codes of levels.
     scaling : {"robust", "standard", "minmax", "rank"}
         The warp of numbers.
     weight : ndarray of shape (n,)
         Positive row weights.
-    categorical : sequence of int
-        Columns of levels.
+    columns : sequence of Column, optional
+        What the columns are; numbers, if it is not given.
     targets : ndarray of shape (n, outputs), optional
         What levels are ordered by.
 
@@ -120,35 +109,33 @@ def fit_scaler(
     -------
     Scaler
     """
-    columns = []
-    for j in range(X.shape[1]):
-        if j in categorical:
-            assert targets is not None
-            levels, unknown = order_levels(X[:, j], targets, weight)
-            positions = np.array([levels[level] for level in X[:, j]])
-            columns.append(Column(*_fit_column(positions, scaling, weight), levels, unknown))
-        else:
-            columns.append(Column(*_fit_column(X[:, j].astype(float), scaling, weight)))
-    return Scaler(tuple(columns))
+    warps = []
+    for x, column in zip(X.T, columns or [Column("")] * X.shape[1], strict=True):
+        if column.levels is None:
+            warps.append(Warp(*_fit_column(x.astype(float), scaling, weight)))
+            continue
+        assert targets is not None
+        codes = x.astype(np.intp)
+        place = np.arange(float(len(column.levels)))
+        if not column.ordered:
+            place = order_levels(codes, len(place), targets, weight)
+        positions = place[codes]
+        mean = float(weight @ positions / weight.sum())
+        levels = dict(zip(column.levels, place.tolist(), strict=True))
+        warps.append(Warp(*_fit_column(positions, scaling, weight), levels, mean))
+    return Scaler(tuple(warps))
 
 
-def order_levels(
-    levels: np.ndarray, targets: np.ndarray, weight: np.ndarray
-) -> tuple[dict[Any, float], float]:
-    """Return a position for each level, by the shrunk mean target, and the mean position.
+def order_levels(codes: np.ndarray, n_levels: int, targets: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return a position for each level, by the shrunk mean target.
 
     Examples
     --------
-    >>> order_levels(
-    ...     np.array(["a", "b", "a"], dtype=object), np.array([[3.0], [1.0], [3.0]]), np.ones(3)
-    ... )
-    ({'b': 0.0, 'a': 1.0}, 0.6666666666666666)
+    >>> order_levels(np.array([0, 1, 0]), 2, np.array([[3.0], [1.0], [3.0]]), np.ones(3))
+    array([1., 0.])
     """
-    names = sorted(set(levels), key=lambda level: (str(type(level)), level))
-    code = {level: k for k, level in enumerate(names)}
-    index = np.array([code[level] for level in levels])
-    count = np.bincount(index, weight, len(names))
-    sums = np.column_stack([np.bincount(index, weight * t, len(names)) for t in targets.T])
+    count = np.bincount(codes, weight, n_levels)
+    sums = np.column_stack([np.bincount(codes, weight * t, n_levels) for t in targets.T])
     overall = weight @ targets / weight.sum()
     means = (sums + _PRIOR * overall) / (count + _PRIOR)[:, None] - overall
     if means.shape[1] > 1:
@@ -157,9 +144,9 @@ def order_levels(
         means = (means @ axis)[:, None]
     # means that differ by rounding alone keep the order of the names
     rounded = np.round(means[:, 0] / max(np.abs(means).max(), 1e-300), 12)
-    place = np.empty(len(names))
-    place[np.lexsort((np.arange(len(names)), rounded))] = np.arange(len(names))
-    return {names[k]: float(place[k]) for k in np.argsort(place)}, float(count @ place / count.sum())
+    place = np.empty(n_levels)
+    place[np.lexsort((np.arange(n_levels), rounded))] = np.arange(n_levels)
+    return place
 
 
 def _fit_column(x: np.ndarray, scaling: str, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
+from pellucid.data.cells import Cells
 from pellucid.data.weights import check_weight
 from pellucid.effects.explanation import scale_of
 from pellucid.report import evidence
+from pellucid.report.columns import fingerprint, read_columns
 from pellucid.report.data import column_payload, data_notes, feature_payload
 from pellucid.report.diagnostics import charts
 from pellucid.report.facts import data_facts, facts_of, model_facts, parameter_facts, version_facts
@@ -19,7 +21,6 @@ from pellucid.report.page_model import Machine, evaluate, find_link
 from pellucid.report.reading import read_model
 from pellucid.report.response import Response
 from pellucid.report.rows import row_payload
-from pellucid.report.table import Column, fingerprint, read_columns
 from pellucid.report.terms import importance_payload, term_payload
 
 _MOST_TERMS = 300
@@ -95,8 +96,7 @@ def build_report(
     known = {key: v for key, v in (("offset", offset), ("exposure", exposure)) if v is not None}
     response = Response(model, known)
     _check_labels(y_values, response)
-    columns = read_columns(X, getattr(inner, "feature_names_in_", None))
-    columns = columns if len(columns) == getattr(inner, "n_features_in_", len(columns)) else []
+    columns = read_columns(X, inner)
     answers = response.observed_side(X)
     reading = read_model(inner, response, columns, X)
     rows = np.arange(len(y_values))
@@ -145,22 +145,20 @@ def _check_labels(y: np.ndarray, response: Response) -> None:
             raise ValueError(f"y has labels that the model does not know: {', '.join(strange[:5])}.")
 
 
-def _opaque(X: Any) -> list[Column]:
+def _opaque(X: Any) -> list[Cells]:
     """Rows that are no table, by their text, so that their digest can be taken."""
-    texts = np.empty(len(X), dtype=object)
-    texts[:] = [repr(row) for row in X]
-    return [Column("rows", texts)]
+    return [Cells.of_levels("rows", map(repr, X))]
 
 
 def _checked(
-    machine: Machine | None, response: Response, columns: list[Column], X: Any
+    machine: Machine | None, response: Response, columns: list[Cells], X: Any
 ) -> tuple[Machine | None, float | None]:
     """The machine with its link, and the largest relative difference from the model; or nothing."""
     if machine is None:
         return None, None
     n = len(columns[0].values)
     some = np.sort(np.random.default_rng(1).permutation(n)[:300])
-    cells = [list(row) for row in zip(*(column.cells(some) for column in columns), strict=True)]
+    cells = [list(row) for row in zip(*(column.plain(some) for column in columns), strict=True)]
     wanted = response(_safe_indexing(X, some))
     try:
         _, eta = evaluate(machine, cells)
@@ -175,7 +173,7 @@ def _checked(
     return {**machine, "link": found[0]}, found[1]
 
 
-def _fit(model: Any, columns: list[Column], n: int, digest: str) -> dict[str, Any]:
+def _fit(model: Any, columns: list[Cells], n: int, digest: str) -> dict[str, Any]:
     from pellucid import __version__
 
     seed = getattr(model, "random_state", None)

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.data.cells import Cells
 from pellucid.report.evidence import rounded
 from pellucid.report.page_model import Machine
 from pellucid.report.response import Response
-from pellucid.report.table import Column
 
 _BINS = 24
 _LEVELS = 12
 _ALIKE = 0.95  # correlation above which two features are called nearly the same
 
 
-def feature_payload(columns: Sequence[Column], machine: Machine | None) -> list[dict[str, Any]]:
+def feature_payload(columns: Sequence[Cells], machine: Machine | None) -> list[dict[str, Any]]:
     """What the form needs to know of each feature."""
     axes: dict[int, list[dict[str, Any]]] = {}
     for term in machine["terms"] if machine is not None else []:
@@ -46,7 +46,7 @@ def feature_payload(columns: Sequence[Column], machine: Machine | None) -> list[
     return made
 
 
-def column_payload(columns: Sequence[Column]) -> list[dict[str, Any]]:
+def column_payload(columns: Sequence[Cells]) -> list[dict[str, Any]]:
     """Each column in a few numbers and a small histogram."""
     made = []
     for column in columns:
@@ -72,7 +72,7 @@ def column_payload(columns: Sequence[Column]) -> list[dict[str, Any]]:
     return made
 
 
-def data_notes(columns: Sequence[Column], y: np.ndarray, response: Response) -> list[str]:
+def data_notes(columns: Sequence[Cells], y: np.ndarray, response: Response) -> list[str]:
     """What a careful reader would want to know about the data, in sentences."""
     notes = []
     constant = [column.name for column in columns if len(set(column.present.tolist())) <= 1]
@@ -99,7 +99,7 @@ def data_notes(columns: Sequence[Column], y: np.ndarray, response: Response) -> 
     return notes
 
 
-def _alike(columns: Sequence[Column]) -> list[tuple[str, str, float]]:
+def _alike(columns: Sequence[Cells]) -> list[tuple[str, str, float]]:
     numeric = [c for c in columns if c.numeric and not c.missing.any() and np.ptp(c.values) > 0]
     if not 2 <= len(numeric) <= 400:
         return []

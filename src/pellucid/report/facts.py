@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.table import Column
+from pellucid.data.cells import Cells
 
 Facts = list[list[str]]
 
 
-def data_facts(columns: Sequence[Column], n: int, digest: str) -> Facts:
+def data_facts(columns: Sequence[Cells], n: int, digest: str) -> Facts:
     """Size of the data, and the digest by which they can be recognised."""
     numeric = sum(column.numeric for column in columns)
     facts = [["rows", f"{n:,}".replace(",", " ")]]

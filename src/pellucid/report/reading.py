@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.data.cells import Cells
 from pellucid.effects import Effect, Grid, Importances
 from pellucid.effects.stability import features_first
 from pellucid.report.fourier import is_fourier, machine_of_waves
 from pellucid.report.kernel_machine import machine_of_kernel
 from pellucid.report.page_model import Machine, linear_machine
 from pellucid.report.response import Response
-from pellucid.report.table import Column
 from pellucid.report.tables import machine_of_compiled, machine_of_tables
 
 _POINTS = 40  # of a curve that is made for the page
@@ -36,7 +36,7 @@ class Reading:
     """Features that are in no term."""
 
 
-def read_model(model: Any, response: Response, columns: Sequence[Column], X: Any) -> Reading:
+def read_model(model: Any, response: Response, columns: Sequence[Cells], X: Any) -> Reading:
     """Read a fitted model, by what it offers."""
     if not columns:
         return Reading("nothing", [], None, None, [])
@@ -50,7 +50,7 @@ def read_model(model: Any, response: Response, columns: Sequence[Column], X: Any
     return _averages(response, columns, X, machine_of_kernel(model) if numeric else None)
 
 
-def _terms(model: Any, columns: Sequence[Column]) -> Reading:
+def _terms(model: Any, columns: Sequence[Cells]) -> Reading:
     importances, named = model.importances_, model.effects_
     effects = [named[name] for name in importances.top(len(importances)) if name in named]
     effects = [effect for effect in effects if np.any(effect.values != 0)]
@@ -72,7 +72,7 @@ def _coefficients(model: Any, p: int) -> np.ndarray | None:
     return coef if coef.ndim <= 2 and len(coef) == p else None
 
 
-def _linear(model: Any, coef: np.ndarray, columns: Sequence[Column]) -> Reading:
+def _linear(model: Any, coef: np.ndarray, columns: Sequence[Cells]) -> Reading:
     center = np.array([column.values.mean() for column in columns])
     sd = getattr(model, "feature_sd_", None)
     sd = np.array([column.values.std() for column in columns]) if sd is None else np.asarray(sd)
@@ -105,7 +105,7 @@ def _standard_errors(model: Any, coef: np.ndarray) -> np.ndarray | None:
     return errors if np.all(np.isfinite(errors)) else None
 
 
-def _averages(response: Response, columns: Sequence[Column], X: Any, machine: Machine | None) -> Reading:
+def _averages(response: Response, columns: Sequence[Cells], X: Any, machine: Machine | None) -> Reading:
     """Average prediction over the rows as one feature takes each of its values (partial dependence)."""
     n = len(columns[0].values)
     points = sum(min(_POINTS, len(set(column.present))) for column in columns)
@@ -153,7 +153,7 @@ def _with(X: Any, rows: np.ndarray, j: int, value: Any) -> Any:
     return part
 
 
-def _grid(column: Column) -> tuple[Grid, np.ndarray]:
+def _grid(column: Cells) -> tuple[Grid, np.ndarray]:
     """Points of a feature at quantiles of the data, and the share of the rows nearest to each."""
     present = column.present
     if not column.numeric:

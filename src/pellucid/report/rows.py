@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from pellucid.data.cells import Cells
 from pellucid.report.evidence import LeftOut, rounded
 from pellucid.report.page_model import Machine
 from pellucid.report.reading import Reading
 from pellucid.report.response import Response
-from pellucid.report.table import Column
 
 _CARRIERS = 12  # training rows shown behind a prediction
 
@@ -22,7 +22,7 @@ def row_payload(
     response: Response,
     reading: Reading,
     machine: Machine | None,
-    columns: Sequence[Column],
+    columns: Sequence[Cells],
     X: Any,
     y: np.ndarray,
     rows: np.ndarray,
@@ -37,7 +37,7 @@ def row_payload(
     if left is not None and left.answers is not None and response.classes is None:
         known = dict(zip(left.rows.tolist(), rounded(left.answers[:, 0]), strict=True))
         left_out = [known.get(row) for row in rows.tolist()]
-    cells = [list(row) for row in zip(*(column.cells(rows) for column in columns), strict=True)]
+    cells = [list(row) for row in zip(*(column.plain(rows) for column in columns), strict=True)]
     return {
         "index": rows.tolist(),
         "cells": cells if columns else [[] for _ in rows],

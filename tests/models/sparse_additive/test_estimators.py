@@ -53,10 +53,11 @@ def test_basis_is_centred_and_orthonormal(kind):
         "heavy": rng.standard_cauchy(500),
         "few": rng.integers(0, 5, 500).astype(float),
         "lumpy": np.where(rng.uniform(size=500) < 0.9, 0.0, rng.exponential(size=500)),
-        "levels": rng.choice(np.array(["x", "y", "z", "w"], dtype=object), 500, p=[0.6, 0.3, 0.05, 0.05]),
+        "levels": rng.choice([1.0, 2.0, 3.0, 0.0], 500, p=[0.6, 0.3, 0.05, 0.05]),
     }[kind]
     s = rng.integers(1, 4, 500).astype(float)
-    smooth = smooth_columns(x, s, n_knots=40, n_columns=6)
+    levels = tuple("wxyz") if kind == "levels" else None
+    smooth = smooth_columns(x, s, n_knots=40, n_columns=6, levels=levels)
     B = AdditiveDesign.of([smooth], [x]).dense(slice(0, 500))
     assert B.shape[1] == {"few": 4, "lumpy": 5, "levels": 3}.get(kind, 6)
     np.testing.assert_allclose(s @ B / s.sum(), 0, atol=1e-8)
@@ -422,21 +423,19 @@ def test_bad_loss_and_one_class():
 
 def test_missing_values_are_named():
     X, y = mixed()
-    with pytest.raises(ValueError, match="missing values in column 'job'"):
+    with pytest.raises(ValueError, match=r"missing values in columns \['job'\]"):
         SparseAdditiveRegressor().fit(X.assign(job=X["job"].where(X["age"] > -1, None)), y)
-    with pytest.raises(ValueError, match="missing values in column 'age'"):
+    with pytest.raises(ValueError, match=r"missing values in columns \['age'\]"):
         SparseAdditiveRegressor().fit(X.assign(age=X["age"].where(X["age"] > -1)), y)
-    with pytest.raises(ValueError, match="infinity in column 'age'"):
+    with pytest.raises(ValueError, match=r"infinity .* in columns \['age'\]"):
         SparseAdditiveRegressor().fit(X.assign(age=np.inf), y)
 
 
 def test_columns_that_changed_kind():
     X, y = mixed()
     model = SparseAdditiveRegressor(0.1, n_basis=4).fit(X, y)
-    with pytest.raises(ValueError, match=r"\['age'\] were numbers in training"):
+    with pytest.raises(ValueError, match=r"'age' held numbers in training, and holds 'old' now"):
         model.predict(X.assign(age="old"))
-    with pytest.raises(ValueError, match=r"categories in the columns \['job'\]: pass a data frame"):
-        model.predict(np.zeros((3, 3)))
     with pytest.raises(ValueError, match="0 sample"):
         model.predict(X.iloc[:0])
 

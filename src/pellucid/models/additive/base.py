@@ -8,20 +8,19 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal, Self, overload
 
-import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.data.parameters import check_count
+from pellucid.data.table import MAX_LEVELS, Table, enter_table, read_plain
 from pellucid.effects import Effect, Importances, Summary
 from pellucid.effects.purify_grids import purify_jointly
 from pellucid.effects.receipt import Receipt
 from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Term
-from pellucid.features.table import learn_columns, read_plain, read_table
 from pellucid.linalg import calm_threads
 from pellucid.models.additive.edit import Wishes, edited
 from pellucid.models.additive.engine.state import Problem
@@ -51,29 +50,10 @@ class AdditiveKernelBase(BaseEstimator):
     """Problems to fit, names of outputs, and the unit of the targets; subclasses say how."""
 
     # ------------------------------------------------------------------ entry
-    def _enter(self, X: Any, *, reset: bool) -> Any:
-        """Check a table and return it as an array or data frame whose columns can be read."""
-        columns = getattr(X, "columns", None)
-        if columns is not None and len(set(map(str, columns))) < len(columns):
-            raise ValueError(
-                "Two columns of X have the same name: rename them, so that terms can be told apart."
-            )
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
-        if isinstance(frame, nw.DataFrame):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            if len(frame) == 0:
-                raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-            if len(frame.columns) == 0:
-                raise ValueError("Found array with 0 feature(s) while a minimum of 1 is required.")
-            return X
-        return validate_data(
-            self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan" if _is_numeric(X) else False
-        )
-
-    def _learn_rows(self, X: Any, weight: np.ndarray) -> np.ndarray:
-        names = getattr(self, "feature_names_in_", None)
-        self.columns_ = learn_columns(X, weight, None if names is None else list(names))
-        return read_table(X, self.columns_)
+    def _read_rows(self, table: Table, weight: np.ndarray, *, reset: bool) -> np.ndarray:
+        if reset:
+            self.columns_ = table.learn(weight, most=MAX_LEVELS)
+        return table.rows(self.columns_)
 
     def _new_rows(self, X: Any) -> np.ndarray:
         if "tables_" not in vars(self):  # a short cut, as this takes longer than to predict a row
@@ -81,7 +61,7 @@ class AdditiveKernelBase(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         rows = read_plain(X, self.columns_, None if names is None else names.tolist())
         if rows is None:
-            return read_table(self._enter(X, reset=False), self.columns_)
+            return enter_table(self, X, reset=False).rows(self.columns_)
         if names is not None and type(X) is np.ndarray:
             warnings.warn(
                 f"X does not have valid feature names, but {type(self).__name__} was fitted with feature "
@@ -301,7 +281,3 @@ class AdditiveKernelBase(BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _is_numeric(X: Any) -> bool:
-    return getattr(getattr(X, "dtype", None), "kind", "f") in "biufc"

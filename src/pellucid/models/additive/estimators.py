@@ -10,10 +10,10 @@ from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from pellucid.data.table import enter_table
 from pellucid.data.targets import check_offset
 from pellucid.data.weights import check_weight
 from pellucid.effects import jackknife_plus
-from pellucid.features.table import read_table
 from pellucid.losses import as_loss
 from pellucid.models.additive.base import AdditiveKernelBase
 from pellucid.models.additive.engine.state import Problem
@@ -135,15 +135,15 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
         if loss.name not in ("squared", *_LOG_LINK):
             raise ValueError(f"loss must be 'squared', 'poisson' or 'gamma', got {self.loss!r}.")
         self.loss_ = loss
-        X = self._enter(X, reset=reset)
+        table = enter_table(self, X, reset=reset)
         if y is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
         y = column_or_1d(y, dtype=np.float64, warn=True)
-        check_consistent_length(X, y)
+        check_consistent_length(table, y)
         weight = check_weight(sample_weight, len(y))
         y = loss.check_targets(y, weight)
         known = check_offset(offset, exposure, len(y), log_link=loss.name in _LOG_LINK)
-        rows = self._learn_rows(X, weight) if reset else read_table(X, self.columns_)
+        rows = self._read_rows(table, weight, reset=reset)
         kept = weight > 0
         unit = _spread(y[kept] - known[kept], weight[kept]) if loss.name == "squared" else 1.0
         if unit > _TOO_LARGE:
@@ -270,11 +270,11 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None
     ) -> tuple[list[Problem], list[str], float]:
-        X = self._enter(X, reset=reset)
+        table = enter_table(self, X, reset=reset)
         if y is None:
             raise ValueError("This estimator requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
+        check_consistent_length(table, y)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         weight = check_weight(sample_weight, len(y))
@@ -293,7 +293,7 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         known = check_offset(offset, None, len(y), log_link=False)
         if offset is not None and len(classes) > 2:
             raise ValueError("offset is for two classes only.")
-        rows = (self._learn_rows(X, weight) if reset else read_table(X, self.columns_))[kept]
+        rows = self._read_rows(table, weight, reset=reset)[kept]
         positive = classes[1:] if len(classes) == 2 else classes
         problems = [
             Problem(rows, (y[kept] == c).astype(float), weight[kept], known[kept], self.loss_)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.features.table import Column
+from pellucid.data.table import Column
 from pellucid.features.term_basis import TermBasis
 
 _WORDS = {"increasing": 1, "decreasing": -1}

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from pellucid.data.table import Column
 from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.effects.tables import TermTables, stack_tables
 from pellucid.effects.terms import Effect, Importances, Term, term_names
 from pellucid.features.axis import Axis
-from pellucid.features.table import Column
 from pellucid.features.term_basis import Axes, TermBasis
 from pellucid.models.additive.engine.state import State
 from pellucid.models.additive.monotonicity import exactly_monotone

@@ -12,15 +12,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.data.parameters import check_count
-from pellucid.data.rows import text_columns
+from pellucid.data.table import Column, Table, enter_table
 from pellucid.data.weights import check_weight
 from pellucid.effects import Effect, Importances, Summary, term_name
 from pellucid.features.fourier import resolve_kernel
-from pellucid.features.scaling import SCALINGS, Scaler, fit_scaler, mixed_rows
-from pellucid.kernels.base import column_names
+from pellucid.features.scaling import SCALINGS, Scaler, fit_scaler
 from pellucid.linalg import calm_threads, row_blocks
 from pellucid.losses import Loss
 from pellucid.models.isk.dense import Dense, fit_dense
@@ -63,21 +62,20 @@ class ISKBase(BaseEstimator):
         if not (isinstance(ratio, str) and ratio == "cv") and not (_is_number(ratio) and 0 < ratio <= 1):
             raise ValueError(f"l1_ratio must be a number in (0, 1] or 'cv', got {ratio!r}.")
 
-    def _enter(self, X: Any, *, reset: bool) -> np.ndarray:
-        """Rows as numbers, or as objects where a data frame has columns of levels."""
-        if reset:
-            text = text_columns(X)
-            names = column_names(X) or []
-            self._categorical = tuple(names.index(name) for name in text)
-        if self._categorical:
-            validate_data(self, X, reset=reset, skip_check_array=True)  # names and number of columns
-            rows = mixed_rows(X, self._categorical)
-            if rows.shape[1] < 2:
-                raise ValueError(f"ISK works on pairs of features: got {rows.shape[1]} feature(s), needs 2.")
-            return rows
-        return validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_features=2 if reset else 1
-        )
+    def _learn_rows(self, table: Table, weight: np.ndarray) -> np.ndarray:
+        self.columns_ = table.learn(weight)
+        return table.rows(self.columns_, complete=True)
+
+    def _new_rows(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return enter_table(self, X, reset=False).rows(self._columns(), complete=True)
+
+    def _columns(self) -> Sequence[Column]:
+        """What the columns are; the scaling knows the levels of a model that was stored without it."""
+        if hasattr(self, "columns_"):
+            return self.columns_
+        warps = zip(self._feature_names(), self._scaler.columns, strict=True)
+        return [Column(name, None if warp.levels is None else tuple(warp.levels)) for name, warp in warps]
 
     def _folds(self, y: np.ndarray, kept: np.ndarray) -> np.ndarray | None:
         """Number of the fold that holds each kept row out; ``None`` where nothing is chosen by folds.
@@ -118,7 +116,7 @@ class ISKBase(BaseEstimator):
         fold_of: np.ndarray | None,
     ) -> None:
         """Both phases, on rows of positive weight; ``signed`` are the targets of the squared loss (n, q)."""
-        self._scaler: Scaler = fit_scaler(X, self.scaling, weight, self._categorical, signed)
+        self._scaler: Scaler = fit_scaler(X, self.scaling, weight, self.columns_, signed)
         rows = Rows(X, self._scaler, weight, fold_of)
         kernel = resolve_kernel(self.kernel)
         rng = check_random_state(self.random_state)
@@ -180,8 +178,7 @@ class ISKBase(BaseEstimator):
 
     def _predictor(self, X: Any) -> np.ndarray:
         """Linear predictor of shape (n, q), a block of rows at a time."""
-        check_is_fitted(self)
-        X = self._enter(X, reset=False)
+        X = self._new_rows(X)
         out = np.empty((len(X), len(self._intercept)))
         for block in row_blocks(len(X), 8.0 * (1 + len(self.terms_)) * len(self._intercept)):
             out[block] = self._contributions(X[block]).sum(axis=1) + self._intercept
@@ -200,8 +197,7 @@ class ISKBase(BaseEstimator):
         -------
         contributions : ndarray of shape (n, n_terms), or (n, n_terms, n_classes) for more than two classes
         """
-        check_is_fitted(self)
-        parts = self._contributions(self._enter(X, reset=False))
+        parts = self._contributions(self._new_rows(X))
         return parts[:, :, 0] if parts.shape[2] == 1 else parts
 
     # --------------------------------------------------------------- reading

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
+from pellucid.data.table import enter_table
 from pellucid.losses import as_loss
 from pellucid.models.isk.base import ISKBase, entered_weight
 
@@ -126,14 +127,15 @@ class ISKClassifier(ClassifierMixin, ISKBase):
         self._check_parameters()
         if self.loss not in _LOSSES:
             raise ValueError(f"loss must be one of {', '.join(_LOSSES)}; got {self.loss!r}.")
-        rows = self._enter(X, reset=True)
+        table = enter_table(self, X, reset=True, least=2)
         if y is None:
             raise ValueError("This classifier requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-        check_consistent_length(rows, y)
-        weight, kept = entered_weight(sample_weight, len(rows))
+        check_consistent_length(table, y)
+        weight, kept = entered_weight(sample_weight, len(table))
+        rows = self._learn_rows(table, weight)
         self.classes_ = np.unique(y[kept])
         if len(self.classes_) < 2:
             raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.effects import Effect, Grid, Term, purify_effects, term_name
 from pellucid.features.pairs import PairMap
-from pellucid.features.scaling import Column, Scaler
+from pellucid.features.scaling import Scaler, Warp
 from pellucid.linalg import row_blocks
 from pellucid.models.isk.rows import Rows
 
@@ -21,7 +21,7 @@ def grids_of(scaler: Scaler, names: Sequence[str]) -> list[Grid]:
     return [_grid(column, name) for column, name in zip(scaler.columns, names, strict=True)]
 
 
-def _grid(column: Column, name: str) -> Grid:
+def _grid(column: Warp, name: str) -> Grid:
     if column.levels is not None:
         points = np.empty(len(column.levels), dtype=object)
         points[:] = sorted(column.levels, key=column.levels.__getitem__)
@@ -64,9 +64,9 @@ class Densities:
         return self.features[term[0]] if len(term) == 1 else self.pairs[term]
 
 
-def _nearest(grid: Grid, column: Column, x: np.ndarray) -> np.ndarray:
+def _nearest(grid: Grid, column: Warp, x: np.ndarray) -> np.ndarray:
     if column.levels is not None:
-        return np.array([int(column.levels[level]) for level in x])
+        return column.places[x.astype(np.intp)].astype(np.intp)
     middle = 0.5 * (grid.points[1:] + grid.points[:-1])
     return np.searchsorted(middle, x.astype(float))
 
@@ -83,7 +83,7 @@ def term_effects(
 ) -> dict[str, Effect]:
     """Effects of all terms by name; ``purify`` is the distribution to purify against, or ``None``."""
     W, beta, mean, sd = model
-    scaled = [column.apply(grid.points) for column, grid in zip(scaler.columns, grids, strict=True)]
+    scaled = [column.at(grid.points) for column, grid in zip(scaler.columns, grids, strict=True)]
     names = [grid.feature for grid in grids]
     found = []
     for k, term in enumerate(terms):

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import column_or_1d
 
+from pellucid.data.table import enter_table
 from pellucid.data.targets import check_targets
 from pellucid.losses import Squared
 from pellucid.models.isk.base import ISKBase, entered_weight
@@ -150,9 +151,10 @@ class ISKRegressor(RegressorMixin, ISKBase):
         self : ISKRegressor
         """
         self._check_parameters()
-        rows = self._enter(X, reset=True)
-        y = column_or_1d(check_targets(y, rows), warn=True)
-        weight, kept = entered_weight(sample_weight, len(rows))
+        table = enter_table(self, X, reset=True, least=2)
+        y = column_or_1d(check_targets(y, table), warn=True)
+        weight, kept = entered_weight(sample_weight, len(table))
+        rows = self._learn_rows(table, weight)
         fold = self._folds(y, kept)
         if not kept.all():
             rows, y, weight = rows[kept], y[kept], weight[kept]

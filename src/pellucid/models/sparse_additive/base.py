@@ -13,12 +13,12 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.data.parameters import check_alphas, check_count
+from pellucid.data.table import Column, enter_table
 from pellucid.data.weights import check_weight
 from pellucid.effects import Effect, Grid, Importances, SparsePath, Summary
 from pellucid.exceptions import NotEnoughMemoryError
 from pellucid.linalg import available_memory, format_bytes, row_blocks
 from pellucid.models.sparse_additive.basis import Smooth, smooth_columns
-from pellucid.models.sparse_additive.columns import enter_columns
 from pellucid.models.sparse_additive.design import group_slices, interpolate, trim
 from pellucid.models.sparse_additive.path import Fold, Walker, default_alphas, search
 
@@ -53,8 +53,11 @@ class SparseAdditiveBase(BaseEstimator):
                 raise ValueError(f"alpha must be a positive number or 'cv', got {self.alpha!r}.")
         elif check_alphas(self.alpha, "alpha").size != 1:
             raise ValueError(f"alpha is one number or 'cv', got {self.alpha!r}. Candidates go into alphas=.")
-        columns = enter_columns(self, X, reset=True)
-        return columns, check_weight(sample_weight, len(columns[0]))
+        table = enter_table(self, X, reset=True)
+        weight = check_weight(sample_weight, len(table))
+        self.columns_ = table.learn(weight)
+        self.categorical_ = np.array([column.levels is not None for column in self.columns_])
+        return list(table.rows(self.columns_, complete=True).T), weight
 
     def _folds(self, y: np.ndarray, kept: np.ndarray) -> list[Rows]:
         """Folds over the rows of positive weight, in their own numbering; none where nothing is chosen."""
@@ -79,7 +82,7 @@ class SparseAdditiveBase(BaseEstimator):
 
     def _smooths(self, columns: Sequence[np.ndarray], weight: np.ndarray) -> tuple[list[Smooth], list[int]]:
         """Functions of each feature, as many as the largest candidate wants, and the candidates."""
-        numeric = max(1, sum(column.dtype != object for column in columns))
+        numeric = max(1, int(np.sum(~self.categorical_)))
         if isinstance(self.n_basis, str):
             sizes = [r for r in _SIZES if r * numeric <= _MOST_COLUMNS and r < self.n_knots] or [2]
         else:
@@ -91,9 +94,10 @@ class SparseAdditiveBase(BaseEstimator):
                 column,
                 weight,
                 n_knots=int(self.n_knots),
-                n_columns=_MOST_LEVELS if column.dtype == object else sizes[-1],
+                n_columns=sizes[-1] if what.levels is None else _MOST_LEVELS,
+                levels=what.levels,
             )
-            for column in columns
+            for what, column in zip(self.columns_, columns, strict=True)
         ]
         largest = max([s.size for s in smooths if not s.levels], default=0)
         distinct = [r for k, r in enumerate(sizes) if k == 0 or sizes[k - 1] < largest]
@@ -173,6 +177,13 @@ class SparseAdditiveBase(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(n) for n in names]
 
+    def _columns(self) -> Sequence[Column]:
+        """What the columns are; the functions know the levels of a model that was stored without it."""
+        if hasattr(self, "columns_"):
+            return self.columns_
+        smooths = zip(self._names(), self._smooths_fit, strict=True)
+        return [Column(name, tuple(smooth.knots) if smooth.levels else None) for name, smooth in smooths]
+
     def _outputs(self) -> tuple[str, ...]:
         return ()
 
@@ -189,7 +200,7 @@ class SparseAdditiveBase(BaseEstimator):
     def _terms_at(self, X: Any) -> np.ndarray:
         """Effects of shape (m, n_terms, outputs)."""
         check_is_fitted(self)
-        columns = enter_columns(self, X, reset=False)
+        columns = enter_table(self, X, reset=False).rows(self._columns(), complete=True).T
         out = np.empty((len(columns[0]), len(self._kept), self._coef.shape[1]))
         groups = group_slices(self._smooths_fit)
         for rows in row_blocks(len(out), 8.0 * 4 * (1 + len(self._kept))):

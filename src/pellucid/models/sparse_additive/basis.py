@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,16 +43,21 @@ class Smooth:
         """Row ``i`` lies between knots ``index[i]`` and the next, at the fraction ``part[i]`` of the way."""
         m = len(self.knots)
         if self.levels:
-            number = {level: k for k, level in enumerate(self.knots)}
-            index = np.fromiter((number.get(level, m) for level in column), dtype=np.int32, count=len(column))
-            return index, np.zeros(len(column))
+            return np.where(column < 0, m, column).astype(np.int32), np.zeros(len(column))
         index = np.clip(np.searchsorted(self.knots, column, side="right") - 1, 0, m - 1).astype(np.int32)
         left = self.knots[index]
         width = np.append(np.diff(self.knots), np.inf)[index]
         return index, np.clip((column - left) / width, 0.0, 1.0)
 
 
-def smooth_columns(column: np.ndarray, weight: np.ndarray, *, n_knots: int, n_columns: int) -> Smooth:
+def smooth_columns(
+    column: np.ndarray,
+    weight: np.ndarray,
+    *,
+    n_knots: int,
+    n_columns: int,
+    levels: Sequence[str] | None = None,
+) -> Smooth:
     r"""Leading eigenfunctions of a smoothing kernel under the distribution of a feature.
 
     With :math:`M` the Gram matrix of the hat functions of the knots over the rows, and :math:`K` the kernel
@@ -59,8 +65,8 @@ def smooth_columns(column: np.ndarray, weight: np.ndarray, *, n_knots: int, n_co
     :math:`M = LL^\top` and :math:`L^\top K L\,q = \kappa q`. They have mean zero and are orthonormal over
     the rows.
     """
-    if column.dtype == object:
-        return _level_columns(column, weight, n_columns)
+    if levels is not None:
+        return _level_columns(column, weight, n_columns, levels)
     knots = _quantiles(column, weight, n_knots)
     place = Smooth(knots, False, np.zeros((len(knots) + 1, 0)), np.zeros(len(knots)))
     index, part = place.locate(column)
@@ -74,27 +80,13 @@ def smooth_columns(column: np.ndarray, weight: np.ndarray, *, n_knots: int, n_co
     return Smooth(knots, False, table, density)
 
 
-def _level_columns(column: np.ndarray, weight: np.ndarray, n_columns: int) -> Smooth:
+def _level_columns(codes: np.ndarray, weight: np.ndarray, n_columns: int, levels: Sequence[str]) -> Smooth:
     """Levels, the frequent ones first in the order of the functions."""
-    levels, index = distinct(column)
-    share = np.bincount(index, weight, len(levels)) / weight.sum()
+    share = np.bincount(codes.astype(np.intp), weight, len(levels)) / weight.sum()
     K = np.eye(len(levels))
     K = K - np.add.outer(share, share) + share @ share
     table = _eigenfunctions(K, np.diag(share), min(n_columns, len(levels) - 1))
-    return Smooth(levels, True, table, share)
-
-
-def distinct(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Levels in sorted order (as text if they are of several types), and the level of each row."""
-    found = set(column.tolist())
-    try:
-        ordered = sorted(found)
-    except TypeError:
-        ordered = sorted(found, key=lambda level: (type(level).__name__, str(level)))
-    number = {level: k for k, level in enumerate(ordered)}
-    levels = np.empty(len(ordered), dtype=object)
-    levels[:] = ordered
-    return levels, np.fromiter((number[level] for level in column), dtype=np.int64, count=len(column))
+    return Smooth(np.array(levels, dtype=object), True, table, share)
 
 
 def _quantiles(column: np.ndarray, weight: np.ndarray, n_knots: int) -> np.ndarray:

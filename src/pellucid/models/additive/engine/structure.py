@@ -86,7 +86,7 @@ def fit_additive(
     ``pairs`` names the pairs that may enter, ``None`` all; ``most_pairs`` of them stay at most. Features in
     ``alone`` take part in no pair.
     """
-    features = [j for j, axis in enumerate(axes.fine) if not (axis.flat or _names_rows(axis, problem))]
+    features = [j for j, axis in enumerate(axes.fine) if not axis.flat]
     named = {j for pair in pairs or () for j in pair}
     free = pairs is None and most_pairs != 0
     features = rank_features(
@@ -204,11 +204,6 @@ def _pairs_help(problem: Problem, axes: Axes, features: Sequence[int], candidate
     every = side_by_side(losses, [(*part, pairs) for pairs in (candidates, ()) for part in parts])
     with_pairs, without = np.split(np.concatenate(every), 2)
     return clearly_lower(with_pairs, without, np.concatenate([left.weight for _, left in parts]))
-
-
-def _names_rows(axis: Axis, problem: Problem) -> bool:
-    """Whether a category has about as many levels as there are rows: a name, which explains noise as well."""
-    return axis.levels and 2 * len(axis.knots) > max(float(problem.weight.sum()), 4.0)
 
 
 def _candidates(features: Sequence[int], pairs: Sequence[Term] | None, alone: Sequence[int]) -> list[Term]:

@@ -1,10 +1,12 @@
 """Data as columns, and the digest by which they are recognised."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from pellucid.report.table import fingerprint, read_columns
+from pellucid.report.columns import fingerprint, read_columns
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -23,10 +25,10 @@ def test_kinds_of_columns():
     n, f, b, t, c = read_columns(X)
     assert [column.numeric for column in (n, f, b, t, c)] == [True, True, True, False, False]
     assert f.missing.tolist() == [False, True, False]
-    assert t.cells(np.arange(3)) == ["x", None, "y"]
+    assert t.plain(np.arange(3)) == ["x", None, "y"]
     assert c.levels() == ["1", "2"]  # levels that are numbers stay levels
-    assert b.cells(np.array([0, 1])) == [1.0, 0.0]
-    assert f.cells(np.array([1])) == [None]
+    assert b.plain(np.array([0, 1])) == [1.0, 0.0]
+    assert f.plain(np.array([1])) == [None]
 
 
 def test_dates_are_days():
@@ -34,12 +36,14 @@ def test_dates_are_days():
     for table in (days, polars.from_pandas(days)):
         (column,) = read_columns(table)
         assert column.dates
-        assert column.cells(np.arange(3)) == [1.0, None, -0.5]
+        assert column.plain(np.arange(3)) == [1.0, None, -0.5]
 
 
 def test_arrays_matrices_and_what_is_no_table():
     assert [c.name for c in read_columns(np.zeros((2, 3)))] == ["x0", "x1", "x2"]
-    assert [c.name for c in read_columns(np.zeros((2, 2)), ["u", "v"])] == ["u", "v"]
+    assert [
+        c.name for c in read_columns(np.zeros((2, 2)), SimpleNamespace(feature_names_in_=["u", "v"]))
+    ] == ["u", "v"]
     assert read_columns(sparse.csr_matrix(np.eye(2)))[1].values.tolist() == [0.0, 1.0]
     assert not read_columns(np.array([["a", "b"]]))[0].numeric
     assert read_columns(["one text", "another"]) == []
