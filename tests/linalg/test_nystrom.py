@@ -3,13 +3,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pellucid.exceptions import IndefiniteKernelError
+from pellucid.linalg import nystrom
 from pellucid.linalg.nystrom import pivoted_cholesky
 
-SEEDS = [None, 0, 1]
 
-
-def run(K, max_rank, **options):
-    return pivoted_cholesky(lambda index: K[:, index], np.diag(K), max_rank, **options)
+def run(K, max_rank, seed=0, **options):
+    return pivoted_cholesky(lambda index: K[:, index], np.diag(K), max_rank, random_state=seed, **options)
 
 
 def rbf(X, Y, length_scale=1.0):
@@ -25,23 +24,11 @@ def with_spectrum(values, seed=0):
     return (Q * values) @ Q.T
 
 
-def one_by_one(K, m):
-    """Classical complete pivoting, as in a textbook."""
-    R, pivots = K.copy(), []
-    for _ in range(m):
-        i = int(np.argmax(np.diag(R)))
-        pivots.append(i)
-        R = R - np.outer(R[:, i], R[i]) / R[i, i]
-    return np.array(pivots), R
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("block", [1, 7, 64, None])
 @pytest.mark.parametrize("rank", [1, 20, 60])
-def test_the_factor_is_the_nystrom_approximation_of_its_pivots(seed, block, rank):
+def test_the_factor_is_the_nystrom_approximation_of_its_pivots(rank):
     X = points(150, d=5)
     K = rbf(X, X)
-    low_rank = run(K, rank, tolerance=0.0, random_state=seed, block=block)
+    low_rank = run(K, rank, tolerance=0.0)
     F, pivots, transfer = low_rank.factor, low_rank.pivots, low_rank.transfer
     assert F.shape == (150, rank)
     assert len(np.unique(pivots)) == rank
@@ -56,136 +43,106 @@ def test_the_factor_is_the_nystrom_approximation_of_its_pivots(seed, block, rank
 def test_new_rows():
     X, new = points(300), points(40, seed=1)
     K = rbf(X, X)
-    low_rank = run(K, 200, tolerance=1e-10, random_state=0)
+    low_rank = run(K, 200, tolerance=1e-10)
     F_new = rbf(new, X[low_rank.pivots]) @ low_rank.transfer
     assert_allclose(F_new @ low_rank.factor.T, rbf(new, X), atol=1e-3)
 
 
-def test_greedy_is_complete_pivoting():
-    X = points(80, d=3)
-    K = rbf(X, X) * np.exp(0.3 * np.add.outer(X[:, 0], X[:, 0]))
-    pivots, R = one_by_one(K, 15)
-    low_rank = run(K, 15, tolerance=0.0, block=1)
-    assert_array_equal(low_rank.pivots, pivots)
-    assert_allclose(K - low_rank.factor @ low_rank.factor.T, R, atol=1e-12)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_same_seed_gives_the_same_pivots(seed):
+def test_the_same_seed_gives_the_same_pivots():
     K = rbf(points(100), points(100))
-    first, second = run(K, 30, random_state=seed), run(K, 30, random_state=seed)
+    first, second = run(K, 30), run(K, 30)
     assert_array_equal(first.pivots, second.pivots)
     assert_array_equal(first.factor, second.factor)
-    assert not np.array_equal(first.pivots, run(K, 30, random_state=99).pivots)
-    generator = run(K, 30, random_state=np.random.default_rng(99))
-    assert_array_equal(generator.pivots, run(K, 30, random_state=99).pivots)
+    assert not np.array_equal(first.pivots, run(K, 30, seed=99).pivots)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-5, 1e-9])
-def test_it_stops_at_the_tolerance(seed, tolerance):
+def test_it_stops_at_the_tolerance(tolerance):
     X = points(200)
     K = rbf(X, X, length_scale=2.0)
-    low_rank = run(K, 200, tolerance=tolerance, random_state=seed, block=4)
+    low_rank = run(K, 200, tolerance=tolerance)
     F = low_rank.factor
     assert 1 - tolerance <= low_rank.accuracy <= 1.0
     assert np.trace(K - F @ F.T) <= tolerance * np.trace(K) * (1 + 1e-6) + 1e-12
-    before = F[:, :-4]  # a block earlier it was not yet reached
+    before = F[:, :-20]  # a block earlier it was not yet reached
     assert np.trace(K - before @ before.T) > tolerance * np.trace(K)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("block", [1, 10, None])
-def test_rank_deficient(seed, block):
+def test_rank_deficient():
     Z = points(100, d=6)
     K = Z @ Z.T
-    low_rank = run(K, 100, tolerance=0.0, random_state=seed, block=block)
+    low_rank = run(K, 100, tolerance=0.0)
     assert low_rank.factor.shape == (100, 6)
     assert_allclose(low_rank.factor @ low_rank.factor.T, K, atol=1e-10)
     assert_allclose(low_rank.accuracy, 1.0, atol=1e-14)
     assert_allclose(K[:, low_rank.pivots] @ low_rank.transfer, low_rank.factor, atol=1e-10)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_duplicate_rows_are_used_once(seed):
+def test_duplicate_rows_are_used_once():
     X = np.repeat(points(12, d=4), 10, axis=0)
     K = rbf(X, X)
-    low_rank = run(K, 120, tolerance=0.0, random_state=seed, block=16)
+    low_rank = run(K, 120, tolerance=0.0)
     assert low_rank.factor.shape[1] == 12
     assert len(np.unique(low_rank.pivots // 10)) == 12
     assert_allclose(low_rank.factor @ low_rank.factor.T, K, atol=1e-10)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_zeros_on_the_diagonal(seed):
+def test_zeros_on_the_diagonal():
     Z = points(30, d=40)
     Z[::3] = 0.0
     K = Z @ Z.T
-    low_rank = run(K, 30, tolerance=0.0, random_state=seed)
+    low_rank = run(K, 30, tolerance=0.0)
     assert low_rank.factor.shape[1] == 20
     assert np.all(low_rank.pivots % 3 != 0)
     assert_allclose(low_rank.factor @ low_rank.factor.T, K, atol=1e-10)
-    nothing = run(np.zeros((5, 5)), 3, random_state=seed)
+    nothing = run(np.zeros((5, 5)), 3)
     assert nothing.factor.shape == (5, 0)
     assert nothing.transfer.shape == (0, 0)
     assert nothing.accuracy == 1.0
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_tiny(n, seed):
+def test_tiny(n):
     X = points(n)
     K = rbf(X, X)
-    low_rank = run(K, 10, tolerance=0.0, random_state=seed)
+    low_rank = run(K, 10, tolerance=0.0)
     assert_allclose(low_rank.factor @ low_rank.factor.T, K, atol=1e-12)
     assert sorted(low_rank.pivots) == list(range(n))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("size", [1e-100, 1e100])
-def test_extreme_scales(seed, size):
+def test_extreme_scales(size):
     X = points(60)
     K = rbf(X, X)
-    plain, extreme = run(K, 15, random_state=seed), run(size * K, 15, random_state=seed)
+    plain, extreme = run(K, 15), run(size * K, 15)
     assert_array_equal(plain.pivots, extreme.pivots)
     assert_allclose(extreme.factor / np.sqrt(size), plain.factor, atol=1e-8)
     assert_allclose(extreme.accuracy, plain.accuracy, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_numerically_singular(seed):
+def test_numerically_singular():
     """Pivots end where rounding begins, so the factor stays bounded and the transfer usable."""
     x = np.linspace(0, 1, 300)[:, None]
     K = rbf(x, x)
-    low_rank = run(K, 300, tolerance=0.0, random_state=seed)
+    low_rank = run(K, 300, tolerance=0.0)
     F = low_rank.factor
     assert F.shape[1] < 30
     assert_allclose(F @ F.T, K, atol=1e-11)
     assert_allclose(K[:, low_rank.pivots] @ low_rank.transfer, F, atol=1e-7)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_columns_in_float32(seed):
-    x = np.linspace(0, 1, 300)[:, None]
-    K = rbf(x, x)
-    low_rank = run(K.astype(np.float32), 300, tolerance=0.0, random_state=seed)
-    assert low_rank.factor.dtype == np.float64
-    assert_allclose(low_rank.factor @ low_rank.factor.T, K, atol=1e-3)
-
-
 DECAYS = {"geometric": 0.8 ** np.arange(200), "algebraic": 1.0 / np.arange(1, 201) ** 2}
 
 
 @pytest.mark.parametrize("decay", DECAYS.values(), ids=DECAYS)
-@pytest.mark.parametrize("block", [1, 20])
-def test_near_optimal_on_decaying_spectra(decay, block):
+def test_near_optimal_on_decaying_spectra(decay):
     """The theorem: with m ≥ r / ε + r log(1 / (ε η_r)) columns the mean error is at most (1 + ε) η_r.
 
     Here η_r is the relative error of the best factor of rank r.
     """
     m = 40
     K = with_spectrum(decay)
-    errors = [1 - run(K, m, tolerance=0.0, random_state=seed, block=block).accuracy for seed in range(20)]
+    errors = [1 - run(K, m, tolerance=0.0, seed=seed).accuracy for seed in range(20)]
     rank, epsilon = np.arange(1, m)[:, None], np.geomspace(0.05, 5.0, 40)
     eta = np.array([decay[r:].sum() / decay.sum() for r in range(1, m)])[:, None]
     applies = m >= rank / epsilon + rank * np.log(1 / (epsilon * eta))
@@ -193,11 +150,12 @@ def test_near_optimal_on_decaying_spectra(decay, block):
     assert np.min(errors) >= decay[m:].sum() / decay.sum()
 
 
-def test_the_random_pivots_are_those_of_the_textbook():
+def test_the_random_pivots_are_those_of_the_textbook(monkeypatch):
     """Mean error of the plain algorithm on the whole matrix against that of blocks with rejection."""
     X = points(120) * np.linspace(0.1, 2.0, 120)[:, None]
     K = rbf(X, X)
     errors, rng = [], np.random.default_rng(0)
+    monkeypatch.setattr(nystrom, "_N_BLOCKS", 1)  # all pivots are proposed at once
     for _ in range(60):
         R = K.copy()
         for _ in range(20):
@@ -205,28 +163,20 @@ def test_the_random_pivots_are_those_of_the_textbook():
             i = rng.choice(len(K), p=d / d.sum())
             R -= np.outer(R[:, i], R[i]) / R[i, i]
         errors.append(np.trace(R) / np.trace(K))
-    ours = [1 - run(K, 20, tolerance=0.0, random_state=seed, block=20).accuracy for seed in range(60)]
+    ours = [1 - run(K, 20, tolerance=0.0, seed=seed).accuracy for seed in range(60)]
     spread = np.sqrt(np.var(errors) / 60 + np.var(ours) / 60)
     assert abs(np.mean(ours) - np.mean(errors)) < 3 * spread
 
 
-def test_blocks_do_not_change_the_distribution():
+def test_blocks_do_not_change_the_distribution(monkeypatch):
     """The rejection step makes one block of proposals worth as much as pivots drawn one by one."""
     X = np.vstack([points(180) * 0.05, points(20, seed=1) * 3.0])  # a cluster that a naive block would flood
     K = rbf(X, X)
-    errors = {
-        block: np.mean(
-            [1 - run(K, 20, tolerance=0.0, random_state=s, block=block).accuracy for s in range(60)]
-        )
-        for block in (1, 20)
-    }
-    assert_allclose(errors[20], errors[1], rtol=0.2)
-
-
-def test_outliers_mislead_the_greedy_choice():
-    X = np.vstack([points(400), 100.0 * points(40, seed=1)])
-    K = rbf(X, X)
-    assert run(K, 30, random_state=0).accuracy > run(K, 30, block=1).accuracy
+    errors = []
+    for n_blocks in (1, 20):
+        monkeypatch.setattr(nystrom, "_N_BLOCKS", n_blocks)
+        errors.append(np.mean([1 - run(K, 20, seed, tolerance=0.0).accuracy for seed in range(60)]))
+    assert_allclose(*errors, rtol=0.2)
 
 
 def test_only_the_columns_that_are_asked_for_are_evaluated():
@@ -242,15 +192,12 @@ def test_only_the_columns_that_are_asked_for_are_evaluated():
     assert max(asked) <= 5
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_refusals(seed):
+def test_refusals():
     K = np.eye(4)
     for bad in (np.nan, np.inf, -1.0):
         with pytest.raises(IndefiniteKernelError, match="diagonal of the kernel matrix"):
-            pivoted_cholesky(lambda index: K[:, index], np.array([1.0, bad, 1.0, 1.0]), 2, random_state=seed)
+            pivoted_cholesky(lambda index: K[:, index], np.array([1.0, bad, 1.0, 1.0]), 2, random_state=0)
     with pytest.raises(IndefiniteKernelError, match="contains NaN"):
-        pivoted_cholesky(lambda index: np.nan * K[:, index], np.ones(4), 2, random_state=seed)
+        pivoted_cholesky(lambda index: np.nan * K[:, index], np.ones(4), 2, random_state=0)
     with pytest.raises(IndefiniteKernelError, match="negative eigenvalues"):
-        run(np.array([[1.0, 2.0], [2.0, 1.0]]), 2, random_state=seed)
-    with pytest.raises(ValueError, match=r"shape \(n, k\) with n = 4"):
-        pivoted_cholesky(lambda index: K[index], np.ones(4), 2, random_state=seed)
+        run(np.array([[1.0, 2.0], [2.0, 1.0]]), 2)

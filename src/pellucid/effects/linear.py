@@ -164,7 +164,7 @@ class WeightedColumns:
 
     def kaf(self, F: np.ndarray) -> float:
         """Kernel accounted for, from features ``F`` of the kernel."""
-        return 1.0 if self.exact else self.space.kaf_of_factor(self.centred(F))
+        return 1.0 if self.exact else self.space.kaf(self.centred(F))
 
     def hold(self, F: np.ndarray) -> bool:
         """Whether the features ``F`` of a kernel are linear in the columns: no trace of it is outside."""

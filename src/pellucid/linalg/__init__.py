@@ -12,12 +12,12 @@ from pellucid.linalg.factor import (
     solve_cholesky,
 )
 from pellucid.linalg.lapack import lower_factor, lower_inverse
+from pellucid.linalg.low_rank_eigh import positive_spectrum
 from pellucid.linalg.memory import available_memory, format_bytes, require_memory
 from pellucid.linalg.nystrom import PivotedCholesky, pivoted_cholesky
 from pellucid.linalg.scale import column_scale, power_of_two
-from pellucid.linalg.spectrum import positive_spectrum
 from pellucid.linalg.threads import calm_threads, side_by_side
-from pellucid.linalg.wide import apply, column_moments, cross_gram_by_columns
+from pellucid.linalg.wide import apply, column_moments
 
 __all__ = [
     "ColumnSpace",
@@ -30,7 +30,6 @@ __all__ = [
     "cholesky_in_place",
     "column_moments",
     "column_scale",
-    "cross_gram_by_columns",
     "for_each_block",
     "format_bytes",
     "inverse_diagonal_in_place",

@@ -21,13 +21,11 @@ only up to the rounding of its elements.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from pellucid.linalg.spectrum import positive_spectrum
-from pellucid.linalg.wide import ByColumns, Scale, apply_transpose, column_moments, gram_by_columns
+from pellucid.linalg.low_rank_eigh import positive_spectrum
+from pellucid.linalg.wide import apply_transpose, column_mean, gram_by_columns, shares
 
 _DIRECT_ROWS = 2000  # wide data with more rows, or
 _DIRECT_BYTES = 1 << 28  # larger than this in float64, go through the Gram matrix
@@ -47,7 +45,7 @@ class ColumnSpace:
     array([0.6, 1.2])
     """
 
-    X: Any = field(repr=False)  # (n, p): the data, by reference
+    X: np.ndarray = field(repr=False)  # (n, p): the data, by reference
     mean: np.ndarray = field(repr=False)  # (p,)
     scale: np.ndarray = field(repr=False)  # (p,)
     basis: np.ndarray = field(repr=False)  # (n, r): U
@@ -56,61 +54,50 @@ class ColumnSpace:
 
     @classmethod
     def of(
-        cls, X: Any, weight: np.ndarray | None = None, center: bool = True, *, scale: Scale = None
+        cls,
+        X: np.ndarray,
+        weight: np.ndarray | None = None,
+        center: bool = True,
+        *,
+        scale: np.ndarray | None = None,
     ) -> "ColumnSpace":
-        """Column space of ``X``: an array, memory map or sparse matrix of shape (n, p).
+        """Column space of ``X``.
 
         Parameters
         ----------
-        X : array of shape (n, p)
+        X : ndarray or memory map of shape (n, p)
             Kept by reference, for :meth:`pinv_apply`.
         weight : ndarray of shape (n,), optional
-            Weights of the rows in the means (and standard deviations).
+            Weights of the rows in the means.
         center : bool
             Whether to subtract the means, as goes with an unpenalised intercept.
-        scale : {"std"}, ndarray of shape (p,) or None
+        scale : ndarray of shape (p,), optional
             Divides the columns. The space stays the same, but singular values, the rank that rounding leaves
             and the pseudo-inverse are those of the scaled columns.
         """
         n, p = X.shape
+        scale = np.ones(p) if scale is None else scale
         if n <= p and (n > _DIRECT_ROWS or 8 * n * p > _DIRECT_BYTES):
-            return cls.from_gram(X, gram_by_columns(X, weight=weight, center=center, scale=scale), center)
-        mean, spread = column_moments(X, weight=weight, center=center, scale=scale)
-        Z = np.array(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
-        Z -= mean
-        Z /= spread
-        if center:  # once more, for what the rounding of a mean far from zero has left
-            Z -= np.average(Z, axis=0, weights=weight)
-        if n <= p:
-            Z = np.asarray(np.linalg.qr(Z.T, mode="r")).T
-        U, singular, _ = np.linalg.svd(Z, full_matrices=False)
-        tolerance = max(max(n, p) * _EPS, _data_tolerance(X))
-        return cls._cut(X, mean, spread, U, singular, tolerance, center)
-
-    @classmethod
-    def from_gram(cls, X: Any, gram: ByColumns, center: bool = True) -> "ColumnSpace":
-        """Column space from the result of :func:`gram_by_columns`, for data that were read for it anyway."""
-        n, p = X.shape
-        values, vectors = positive_spectrum(np.array(gram.matrix, order="C"))
-        singular = np.sqrt(np.maximum(values[::-1], 0.0))
-        tolerance = max(np.sqrt(4.0 * (n + np.sqrt(p)) * _EPS), _data_tolerance(X))
-        return cls._cut(X, gram.mean, gram.scale, vectors[:, ::-1], singular, tolerance, center)
-
-    @classmethod
-    def _cut(
-        cls,
-        X: Any,
-        mean: np.ndarray,
-        scale: np.ndarray,
-        U: np.ndarray,
-        singular: np.ndarray,
-        tolerance: float,
-        centered: bool,
-    ) -> "ColumnSpace":
-        """Keep singular values above ``tolerance · σ₁``, and no more than centring leaves room for."""
-        room = len(U) - centered
-        rank = min(int(np.sum(singular > tolerance * singular.max(initial=0.0))), room)
-        return cls(X, mean, scale, np.ascontiguousarray(U[:, :rank]), singular[:rank], centered)
+            G, mean = gram_by_columns(X, weight=weight, center=center, scale=scale)
+            values, vectors = positive_spectrum(np.ascontiguousarray(G))
+            U, singular = vectors[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0))
+            tolerance = np.sqrt(4.0 * (n + np.sqrt(p)) * _EPS)
+        else:
+            Z = np.array(X, dtype=np.float64)
+            mean = column_mean(Z, shares(weight, n)) if center else np.zeros(p)
+            Z -= mean
+            Z /= scale
+            if center:  # once more, for what the rounding of a mean far from zero has left
+                Z -= np.average(Z, axis=0, weights=weight)
+            if n <= p:
+                Z = np.asarray(np.linalg.qr(Z.T, mode="r")).T
+            U, singular, _ = np.linalg.svd(Z, full_matrices=False)
+            tolerance = max(n, p) * _EPS
+        if X.dtype.kind == "f":  # what the rounding of the data may cause
+            tolerance = max(tolerance, 4.0 * float(np.finfo(X.dtype).eps))
+        above = int(np.sum(singular > tolerance * singular.max(initial=0.0)))
+        rank = min(above, n - center)  # centring leaves no room for more
+        return cls(X, mean, scale, np.ascontiguousarray(U[:, :rank]), singular[:rank], center)
 
     @property
     def rank(self) -> int:
@@ -126,63 +113,24 @@ class ColumnSpace:
         """Return ``P V = U Uᵀ V``, the fit of ``V`` by the columns; shape (n, k), or (n,) for a vector."""
         return self.basis @ (self.basis.T @ V)
 
-    def pinv_apply(self, V: np.ndarray, *, out: np.ndarray | None = None) -> np.ndarray:
-        """Return ``Z⁺ V``: the coefficients of least norm with ``Z coef = P V``.
-
-        Parameters
-        ----------
-        V : ndarray of shape (n, k) or (n,)
-        out : ndarray of shape (p, k) or (p,), optional
-            Receives the result, a memory map for instance; it is written by column blocks.
-
-        Returns
-        -------
-        coef : ndarray of shape (p, k) or (p,)
-            In units of the scaled columns: divide by ``scale`` for those of ``X``.
-        """
+    def pinv_apply(self, V: np.ndarray) -> np.ndarray:
+        """Return ``Z⁺ V``: the coefficients of least norm with ``Z coef = P V``, for scaled columns."""
         inner = self.basis.T @ V
         # twice by σ instead of once by σ², which could vanish
         inner = (inner.T / self.singular / self.singular).T
-        return apply_transpose(self.X, self.basis @ inner, self.mean, self.scale, out=out)
+        return apply_transpose(self.X, self.basis @ inner, self.mean, self.scale)
 
-    def project_kernel(self, K: np.ndarray) -> np.ndarray:
-        """Return ``C = Uᵀ K U`` of shape (r, r), the projected kernel ``P K P = U C Uᵀ`` in factored form."""
-        return self.basis.T @ (K @ self.basis)
+    def kaf(self, F: np.ndarray) -> float:
+        """Kernel accounted for, ``‖P K P‖²_F / ‖K‖²_F``, between 0 and 1, of ``K = F Fᵀ``.
 
-    def kaf(self, K: np.ndarray) -> float:
-        r"""Kernel accounted for, ``‖P K P‖²_F / ‖K‖²_F``, between 0 and 1.
-
-        Since ``U`` is orthonormal this is ``‖C‖²_F / ‖K‖²_F``. Exactly 1 where the space is exact, and for
-        ``K = 0``.
-
-        Parameters
-        ----------
-        K : ndarray of shape (n, n)
-            Kernel matrix, centred with the same weights if the space is centred.
-        """
-        size = np.abs(K).max(initial=0.0)
-        if self.exact or size == 0:
-            return 1.0
-        return _norm_ratio(self.project_kernel(K / size), K / size)
-
-    def kaf_of_factor(self, F: np.ndarray) -> float:
-        """:meth:`kaf` of ``K = F Fᵀ`` from a factor of shape (n, m), centred likewise, without forming ``K``.
-
-        ``‖P F Fᵀ P‖_F = ‖Wᵀ W‖_F`` with ``W = Uᵀ F``, and ``‖K‖_F = ‖Fᵀ F‖_F``.
+        ``F`` of shape (n, m) is centred with the same weights if the space is. ``K`` is never formed:
+        ``‖P F Fᵀ P‖_F = ‖Wᵀ W‖_F`` with ``W = Uᵀ F``, and ``‖K‖_F = ‖Fᵀ F‖_F``. Exactly 1 where the space is
+        exact, and for ``K = 0``.
         """
         size = np.abs(F).max(initial=0.0)
         if self.exact or size == 0:
             return 1.0
         F = F / size
         W = self.basis.T @ F
-        return _norm_ratio(W.T @ W, F.T @ F)
-
-
-def _data_tolerance(X: Any) -> float:
-    """Relative size of singular values that the rounding of the data may cause."""
-    return 4.0 * float(np.finfo(X.dtype).eps) if X.dtype.kind == "f" else 0.0
-
-
-def _norm_ratio(part: np.ndarray, whole: np.ndarray) -> float:
-    """Return ``‖part‖²_F / ‖whole‖²_F``, cut to [0, 1] against rounding."""
-    return float(np.clip(np.vdot(part, part) / np.vdot(whole, whole), 0.0, 1.0))
+        part, whole = W.T @ W, F.T @ F
+        return float(np.clip(np.vdot(part, part) / np.vdot(whole, whole), 0.0, 1.0))

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from pellucid.linalg.blocks import for_each_block
-from pellucid.linalg.wide import cross_squared_distances_by_columns, squared_distances_by_columns
+from pellucid.linalg.wide import squared_distances_by_columns
 
 # Up to here the direct sum of squares is about as fast as a matrix product, and it does not cancel.
 _DIRECT_COLUMNS = 24
@@ -34,10 +34,7 @@ def squared_distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 def scaled_squared_distances(X: np.ndarray, Y: np.ndarray, scale: float | np.ndarray) -> np.ndarray:
     """Squared distances of rows divided by ``scale``; very wide data are read by blocks, never copied."""
     if X.shape[1] > _WIDE_COLUMNS:
-        scale = np.broadcast_to(np.asarray(scale, dtype=float), X.shape[1:])
-        if Y is X:
-            return squared_distances_by_columns(X, scale=scale).matrix
-        return cross_squared_distances_by_columns(X, Y, scale=scale)
+        return squared_distances_by_columns(X, Y, np.broadcast_to(np.asarray(scale, float), X.shape[1:]))
     A = np.asarray(X, dtype=float) / scale
     return squared_distances(A, A if Y is X else np.asarray(Y, dtype=float) / scale)
 

@@ -12,10 +12,6 @@ from the block one by one. A proposal whose residual has meanwhile shrunk from :
 accepted with probability :math:`h_i / d_i`. This rejection makes the pivots those of the one-by-one method in
 distribution [2]_, while the work on all n rows happens in matrix products. A repetition has :math:`h_i = 0`.
 
-**Without randomness** the proposals are the largest elements of the diagonal, accepted if at least half is
-left. With ``block=1`` this is classical complete pivoting. Outliers mislead it, since each keeps a large
-residual of its own; the random draw is the safer choice.
-
 References
 ----------
 .. [1] Y. Chen, E. N. Epperly, J. A. Tropp, R. J. Webber. Randomly pivoted Cholesky: practical approximation
@@ -32,9 +28,10 @@ from scipy.linalg import solve_triangular
 
 from pellucid.exceptions import IndefiniteKernelError
 
-# A residual below this many eps of the diagonal element is rounding error: 1e-13 for columns in float64.
-_ROUNDING = 450.0
-_HALF = 0.5  # what must be left of a diagonal element for its pivot to be accepted without randomness
+_ROUNDING = (
+    450.0 * np.finfo(float).eps
+)  # a residual below this share of the diagonal is rounding error, 1e-13
+_N_BLOCKS = 10  # larger blocks would be faster, but propose more pivots that are then rejected
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,26 +50,24 @@ def pivoted_cholesky(
     max_rank: int,
     *,
     tolerance: float = 1e-8,
-    random_state: int | np.random.Generator | None = None,
-    block: int | None = None,
+    random_state: int,
 ) -> PivotedCholesky:
     """Approximate a positive semi-definite matrix from some of its columns; see the module's formulas.
 
     Parameters
     ----------
     column : callable
-        ``column(indices)`` returns ``K[:, indices]`` of shape (n, k). Called with blocks of distinct indices.
+        ``column(indices)`` returns ``K[:, indices]`` of shape (n, k). Called with blocks of distinct indices, a
+        tenth of ``max_rank`` at a time, but no more than 128: the columns of rejected ones are evaluated in
+        vain.
     diagonal : ndarray of shape (n,)
         Diagonal of ``K``.
     max_rank : int
         Largest number of pivots. Memory is ``8 n max_rank`` bytes and time of the order of ``n max_rank²``.
     tolerance : float
         Share of the trace that may be left out: the iteration ends once ``trace(K − F Fᵀ)`` falls below it.
-    random_state : int, Generator or None
-        Seed of the draws; the same seed gives the same pivots. None is the deterministic greedy choice.
-    block : int, optional
-        Pivots proposed together. More of them are faster until many are rejected, since the columns of
-        rejected ones were evaluated in vain. By default a tenth of ``max_rank``, between 1 and 128.
+    random_state : int
+        Seed of the draws; the same seed gives the same pivots.
 
     Returns
     -------
@@ -87,31 +82,44 @@ def pivoted_cholesky(
     >>> low_rank.factor.shape[1] < 10, low_rank.accuracy > 1 - 1e-8
     (True, True)
     """
-    diagonal = _checked(diagonal)
+    diagonal = np.array(diagonal, dtype=np.float64)
+    if not np.all((diagonal >= 0) & np.isfinite(diagonal)):
+        raise IndefiniteKernelError(
+            f"The diagonal of the kernel matrix has the element {diagonal.min():.3g}; a kernel is positive "
+            f"semi-definite and finite."
+        )
     n, trace = len(diagonal), float(diagonal.sum())
+    floor = _ROUNDING * diagonal
     max_rank = min(max_rank, n)
-    block = min(max(max_rank // 10, 1), 128) if block is None else block
-    rng = None if random_state is None else np.random.default_rng(random_state)
+    block = min(max(max_rank // _N_BLOCKS, 1), 128)
+    rng = np.random.default_rng(random_state)
     F = np.empty((n, max_rank), order="F")  # columns not reached are never touched, so take no memory
     pivots = np.empty(max_rank, dtype=np.intp)
-    residual, rounding, rank = diagonal.copy(), 0.0, 0
+    residual, rank = diagonal.copy(), 0
     while rank < max_rank and residual.sum() > tolerance * trace:
-        drawn = _propose(residual, rounding * diagonal, min(block, max_rank - rank), rng)
-        if not len(drawn):
+        chance = np.where(residual > floor, residual, 0.0)
+        if not chance.any():
             break
+        drawn = rng.choice(n, size=min(block, max_rank - rank), p=chance / chance.sum())
         index, drawn = np.unique(drawn, return_inverse=True)
-        R, rounding = _evaluated(column(index), n)
+        R = np.array(column(index), dtype=np.float64, order="F")
+        if not np.all(np.isfinite(R)):
+            raise IndefiniteKernelError("The kernel matrix contains NaN or infinity.")
         R -= F[:, :rank] @ F[index, :rank].T
         R[pivots[:rank]] = 0.0
         H = R[index]
         residual[index] = np.maximum(H.diagonal(), 0.0)  # more precise than the running difference
-        accepted, L = _eliminate(H, rounding * diagonal[index], drawn, rng)
+        accepted, L = _eliminate(H, floor[index], drawn, rng)
         new = slice(rank, rank + len(accepted))
         pivots[new] = index[accepted]
         F[:, new] = solve_triangular(L, R[:, accepted].T, lower=True, check_finite=False).T
         F[pivots[new], new] = L
         residual -= np.einsum("ij,ij->i", F[:, new], F[:, new])
-        _refuse_indefinite(residual, diagonal, rounding)
+        if np.any(residual < -3.0 * np.sqrt(_ROUNDING) * diagonal):  # by more than rounding could make it
+            raise IndefiniteKernelError(
+                "The kernel matrix has negative eigenvalues: its residual diagonal fell below zero in the pivoted "
+                "Cholesky factorisation."
+            )
         np.maximum(residual, 0.0, out=residual)
         residual[pivots[new]] = 0.0
         rank += len(accepted)
@@ -121,28 +129,15 @@ def pivoted_cholesky(
     return PivotedCholesky(F, pivots, transfer, accuracy)
 
 
-def _propose(residual: np.ndarray, floor: np.ndarray, k: int, rng: np.random.Generator | None) -> np.ndarray:
-    """Return ``k`` rows drawn in proportion to the residual, with repetition, or the ``k`` largest."""
-    residual = np.where(residual > floor, residual, 0.0)
-    total = residual.sum()
-    if total == 0:
-        return np.empty(0, dtype=np.intp)
-    if rng is not None:
-        return rng.choice(len(residual), size=k, p=residual / total)
-    largest = np.argsort(-residual, kind="stable")[:k]
-    return largest[residual[largest] > 0]
-
-
 def _eliminate(
-    H: np.ndarray, floor: np.ndarray, order: np.ndarray, rng: np.random.Generator | None
+    H: np.ndarray, floor: np.ndarray, order: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Walk the proposals in order; return the accepted ones and the Cholesky factor of their block."""
     before = H.diagonal().copy()
     H = H.copy()
-    threshold = np.full(len(order), _HALF) if rng is None else rng.random(len(order))
     accepted: list[int] = []
     g = np.empty((len(H), len(order)))
-    for i, least in zip(order, threshold, strict=True):
+    for i, least in zip(order, rng.random(len(order)), strict=True):
         if i in accepted or H[i, i] <= floor[i] or H[i, i] < least * before[i]:
             continue
         step = H[:, i] / np.sqrt(H[i, i])
@@ -151,37 +146,3 @@ def _eliminate(
         accepted.append(int(i))
     chosen = np.array(accepted, dtype=np.intp)
     return chosen, np.tril(g[chosen, : len(chosen)])
-
-
-def _evaluated(columns: np.ndarray, n: int) -> tuple[np.ndarray, float]:
-    """Return the columns as a float64 copy, and the relative size of their rounding errors."""
-    columns = np.asarray(columns)
-    if columns.ndim != 2 or len(columns) != n:
-        raise ValueError(
-            f"column(indices) returns an array of shape (n, k) with n = {n}; got {columns.shape}."
-        )
-    R = np.array(columns, dtype=np.float64, order="F")
-    if not np.all(np.isfinite(R)):
-        raise IndefiniteKernelError("The kernel matrix contains NaN or infinity.")
-    return R, _ROUNDING * float(np.finfo(np.float32 if columns.dtype == np.float32 else np.float64).eps)
-
-
-def _checked(diagonal: np.ndarray) -> np.ndarray:
-    diagonal = np.array(diagonal, dtype=np.float64)
-    if not np.all(np.isfinite(diagonal)):
-        raise IndefiniteKernelError("The diagonal of the kernel matrix contains NaN or infinity.")
-    if np.any(diagonal < 0):
-        raise IndefiniteKernelError(
-            f"The diagonal of the kernel matrix has the negative element {diagonal.min():.3g}; "
-            f"a kernel is positive semi-definite."
-        )
-    return diagonal
-
-
-def _refuse_indefinite(residual: np.ndarray, diagonal: np.ndarray, rounding: float) -> None:
-    """Raise where the residual has become negative by more than rounding could make it."""
-    if np.any(residual < -3.0 * np.sqrt(rounding) * diagonal):
-        raise IndefiniteKernelError(
-            "The kernel matrix has negative eigenvalues: its residual diagonal fell below zero during the "
-            "pivoted Cholesky factorisation."
-        )

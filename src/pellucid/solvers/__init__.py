@@ -13,7 +13,7 @@ from pellucid.solvers.hinge import HingeFit, fit_hinge
 from pellucid.solvers.multinomial import MultinomialFit, fit_multinomial
 from pellucid.solvers.posterior import Posterior
 from pellucid.solvers.primal import PrimalSolver
-from pellucid.solvers.spectrum import check_positive, check_spectrum, clip, positive_part
+from pellucid.solvers.indefinite import check_positive, check_spectrum, clip, positive_part
 
 __all__ = [
     "CRITERIA",

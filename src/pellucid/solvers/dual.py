@@ -24,7 +24,7 @@ from pellucid.linalg import (
     solve_cholesky,
 )
 from pellucid.solvers.fits import Fits
-from pellucid.solvers.spectrum import check_spectrum
+from pellucid.solvers.indefinite import check_spectrum
 
 
 @dataclass(frozen=True)

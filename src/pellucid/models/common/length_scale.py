@@ -52,7 +52,7 @@ class Scaling:
     def of(cls, alias: Alias, X: np.ndarray, weight: np.ndarray) -> Scaling:
         """Take scales and centres from the data; very wide data are read by column blocks."""
         if X.shape[1] > _WIDE:
-            center, spread = column_moments(X, weight=weight, scale="std")
+            center, spread = column_moments(X, weight)
         else:
             spread = column_scale(X, weight)
             first = np.asarray(X[0], dtype=float)  # differences from it are exactly zero in a constant column

@@ -76,7 +76,7 @@ def read_linear(
         float(intercept[0]) if single else intercept,
         certificate,
         [f"x{c}" for c in range(rows.shape[1])] if names is None else list(names),
-        column_moments(rows, weight=weight, scale="std")[1],
+        column_moments(rows, weight)[1],
         outputs,
     )
 

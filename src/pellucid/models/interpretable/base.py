@@ -64,7 +64,7 @@ class InterpretableBase(KernelGLMBase):
         f = self._Z @ delta
         self._linear_coef = columns.coefficients(f)
         self._linear_intercept = level + columns.share @ f - columns.mean @ self._linear_coef
-        self.feature_sd_ = column_moments(rows, weight=weight, scale="std")[1]
+        self.feature_sd_ = column_moments(rows, weight)[1]
         self.certificate_ = self._certify(columns.fitted(f) + level, F)
         self.kaf_ = self.certificate_.kaf
 

@@ -41,7 +41,6 @@ def test_zero_matrix():
 
 
 def test_large_matrices_take_the_other_route(monkeypatch):
-    from pellucid.linalg import spectrum
 
     A = low_rank(30, 30)
     expected, _ = positive_spectrum(A.copy())
