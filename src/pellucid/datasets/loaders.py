@@ -11,7 +11,7 @@ import numpy as np
 from sklearn import datasets as bundled
 from sklearn.utils import Bunch
 
-from pellucid.datasets.catalog import Entry, find_entry
+from pellucid.datasets.catalog import Entry, find_entry, plain
 from pellucid.datasets.tables import (
     Columns,
     find_table,
@@ -150,10 +150,10 @@ def _bundled(entry: Entry) -> Columns:
 def _openml(entry: Entry) -> Columns:
     found = bundled.fetch_openml(data_id=entry.openml, as_frame=True, parser="auto")
     columns = from_frame(found.data)
-    columns = {name: values for name, values in columns.items() if _plain(name) not in ("id", "rownumber")}
+    columns = {name: values for name, values in columns.items() if plain(name) not in ("id", "rownumber")}
     if found.target is not None:
         name = str(getattr(found.target, "name", None) or entry.target)
-        if not any(_plain(known) == _plain(entry.target) for known in columns):
+        if not any(plain(known) == plain(entry.target) for known in columns):
             name = entry.target  # OpenML calls many a target "class"
         columns[name] = from_frame(found.target.to_frame(name))[name]
     return columns
@@ -162,10 +162,6 @@ def _openml(entry: Entry) -> Columns:
 def _named(columns: Columns, wanted: str, entry: Entry, source: str) -> str:
     """Return the name of a column as the table spells it."""
     for name in columns:
-        if name == wanted or _plain(name) == _plain(wanted):
+        if name == wanted or plain(name) == plain(wanted):
             return name
     raise ValueError(f"The table of {entry.name!r} from {source} has no column {wanted!r}: {list(columns)}.")
-
-
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())

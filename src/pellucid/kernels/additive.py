@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from pellucid.kernels.base import Kernel
-from pellucid.kernels.checks import matches_columns, positive_or_vector
+from pellucid.kernels.checks import Floats
+from pellucid.kernels.scaled import _Scaled
 from pellucid.kernels.stationary import RBF, Matern
 
 
-class AdditivePairs(Kernel):
+class AdditivePairs(_Scaled):
     r"""Mean over all pairs of columns of the product of two one-dimensional kernels.
 
     .. math:: k(x, y) = \frac{2}{D(D-1)} \sum_{p<q} z_p z_q
@@ -27,13 +28,12 @@ class AdditivePairs(Kernel):
     """
 
     parameters = ("base", "length_scale")
-    hyperparameters = ("length_scale",)
 
-    def __init__(self, base: str = "rbf", length_scale: float | np.ndarray = 1.0) -> None:
+    def __init__(self, base: str = "rbf", length_scale: Floats = 1.0) -> None:
+        super().__init__(length_scale)
         if base not in ("rbf", "matern"):
             raise ValueError(f"base must be 'rbf' or 'matern', got {base!r}.")
         self.base = base
-        self.length_scale = positive_or_vector(length_scale, "length_scale")
 
     @classmethod
     def examples(cls) -> list[Kernel]:
@@ -42,9 +42,8 @@ class AdditivePairs(Kernel):
     def _columns(self, X: np.ndarray) -> list[Kernel]:
         if X.shape[1] < 2:
             raise ValueError("AdditivePairs needs at least two columns.")
-        matches_columns(self.length_scale, "length_scale", X)
         kind = RBF if self.base == "rbf" else Matern
-        return [kind(float(ell)) for ell in np.broadcast_to(self.length_scale, X.shape[1:])]
+        return [kind(float(ell)) for ell in self._scales(X)]
 
     def _grams(self, X: np.ndarray, Y: np.ndarray) -> Iterator[tuple[int, Kernel, np.ndarray]]:
         for c, kernel in enumerate(self._columns(X)):
@@ -79,7 +78,7 @@ class AdditivePairs(Kernel):
         per_column = np.array(
             [k.parameter_gradient(X[:, [c]], W * (total - z))[0] for c, k, z in self._grams(X, X)]
         )
-        return per_column if np.ndim(self.length_scale) else np.array([per_column.sum()])
+        return self._by_length_scale(per_column)
 
     def input_gradients(self, X: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
         total = self._total(X, Y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Iterator
-from math import comb
+from math import comb, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,7 +58,7 @@ class _Composite(Kernel):
         pieces = []
         for k in self.operands:
             text = k._formula(number)
-            if isinstance(k, Constant) and constants == 1 and len(self.operands) > 1:
+            if isinstance(k, Constant) and constants == 1:
                 text = number(k.value)
             pieces.append(f"({text})" if k._binding <= self._binding else text)
         return f" {self._symbol} ".join(pieces)
@@ -145,13 +145,8 @@ class Product(_Composite):
             yield sum(terms[1:], start=terms[0])
 
     def feature_count(self, n_columns: int) -> int | None:
-        total = 1
-        for k in self.operands:
-            count = k.feature_count(n_columns)
-            if count is None:
-                return None
-            total *= count
-        return total
+        counts = [k.feature_count(n_columns) for k in self.operands]
+        return None if None in counts else prod(c for c in counts if c is not None)
 
     def features(self, X: np.ndarray) -> np.ndarray:
         Phi = self.operands[0].features(X)

@@ -5,6 +5,9 @@ from typing import Any
 
 import numpy as np
 
+Floats = float | np.ndarray
+"""One number for all columns, or one for each."""
+
 
 def positive(value: Any, name: str) -> float:
     """Return ``value`` as a float, insisting that it is finite and above zero."""
@@ -22,7 +25,7 @@ def not_negative(value: Any, name: str) -> float:
     return number
 
 
-def positive_or_vector(value: Any, name: str) -> float | np.ndarray:
+def positive_or_vector(value: Any, name: str) -> Floats:
     """Return a positive float, or a 1-D array of positive floats, one per column."""
     if np.ndim(value) == 0:
         return positive(value, name)
@@ -32,7 +35,7 @@ def positive_or_vector(value: Any, name: str) -> float | np.ndarray:
     return vector
 
 
-def finite_or_vector(value: Any, name: str) -> float | np.ndarray:
+def finite_or_vector(value: Any, name: str) -> Floats:
     """Return a finite float, or a 1-D array of finite floats, one per column."""
     if np.ndim(value) == 0:
         number = _number(value, name)
@@ -50,7 +53,7 @@ def whole(value: Any, name: str, minimum: int = 1) -> int:
     return int(value)
 
 
-def matches_columns(value: float | np.ndarray, name: str, X: np.ndarray) -> None:
+def matches_columns(value: Floats, name: str, X: np.ndarray) -> None:
     """Raise if ``value`` has one entry per column, but not of this ``X``."""
     if np.ndim(value) and np.size(value) != X.shape[1]:
         raise ValueError(f"{name} has {np.size(value)} entries, but X has {X.shape[1]} columns.")

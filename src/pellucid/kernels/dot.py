@@ -14,25 +14,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from pellucid.kernels.base import Kernel
-from pellucid.kernels.checks import (
-    finite_or_vector,
-    matches_columns,
-    not_negative,
-    positive,
-    positive_or_vector,
-    whole,
-)
+from pellucid.kernels.checks import Floats, finite_or_vector, matches_columns, not_negative, positive, whole
+from pellucid.kernels.scaled import _Scaled
 
 
-class _DotProduct(Kernel):
+class _DotProduct(_Scaled):
     """A function of the dot product and the norms; subclasses give ``_value`` and ``_slopes``."""
 
     parameters: ClassVar[tuple[str, ...]] = ("length_scale", "origin")
-    hyperparameters: ClassVar[tuple[str, ...]] = ("length_scale",)
     _quiet = ("origin",)
 
-    def __init__(self, length_scale: float | np.ndarray = 1.0, origin: float | np.ndarray = 0.0) -> None:
-        self.length_scale = positive_or_vector(length_scale, "length_scale")
+    def __init__(self, length_scale: Floats = 1.0, origin: Floats = 0.0) -> None:
+        super().__init__(length_scale)
         self.origin = finite_or_vector(origin, "origin")
 
     @abstractmethod
@@ -65,14 +58,13 @@ class _DotProduct(Kernel):
         g_t, g_a = self._slopes(U @ U.T, a[:, None], a)
         own = np.sum(W * g_a, axis=1) + np.sum(W.T * g_a, axis=1)  # g_b(i, j) = g_a(j, i)
         per_column = -2.0 * (np.einsum("ic,ic->c", U, (W * g_t) @ U) + own @ U**2)
-        return per_column if np.ndim(self.length_scale) else np.array([per_column.sum()])
+        return self._by_length_scale(per_column)
 
     def input_gradients(self, X: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
         U, V = self._scaled(X), self._scaled(Y)
         g_t, g_a = self._slopes(U @ V.T, _norms(U)[:, None], _norms(V))
-        scale = np.broadcast_to(self.length_scale, X.shape[1:])
-        for c in range(X.shape[1]):
-            yield (g_t * V[:, c] + 2.0 * g_a * U[:, c, None]) / scale[c]
+        for u, v, ell in zip(U.T, V.T, self._scales(X), strict=True):
+            yield (g_t * v + 2.0 * g_a * u[:, None]) / ell
 
 
 class Linear(_DotProduct):
@@ -127,11 +119,7 @@ class Polynomial(_DotProduct):
     parameters = ("degree", "length_scale", "bias", "origin")
 
     def __init__(
-        self,
-        degree: int = 3,
-        length_scale: float | np.ndarray = 1.0,
-        bias: float = 1.0,
-        origin: float | np.ndarray = 0.0,
+        self, degree: int = 3, length_scale: Floats = 1.0, bias: float = 1.0, origin: Floats = 0.0
     ) -> None:
         super().__init__(length_scale, origin)
         self.degree = whole(degree, "degree")
@@ -196,11 +184,7 @@ class NTK(_DotProduct):
     parameters = ("depth", "length_scale", "bias", "origin")
 
     def __init__(
-        self,
-        depth: int = 2,
-        length_scale: float | np.ndarray = 1.0,
-        bias: float = 1.0,
-        origin: float | np.ndarray = 0.0,
+        self, depth: int = 2, length_scale: Floats = 1.0, bias: float = 1.0, origin: Floats = 0.0
     ) -> None:
         super().__init__(length_scale, origin)
         self.depth = whole(depth, "depth")
@@ -234,9 +218,8 @@ class NTK(_DotProduct):
         d_sigma = d_theta = np.ones_like(rho)  # derivatives with respect to ρ
         for _ in range(self.depth):
             flat = np.sqrt(np.maximum(1.0 - sigma**2, 0.0))
-            slope0 = np.divide(
-                1.0, np.pi * flat, out=np.zeros_like(flat), where=flat > 1e-8
-            )  # κ0', zero at the kink
+            # κ0', zero at the kink
+            slope0 = np.divide(1.0, np.pi * flat, out=np.zeros_like(flat), where=flat > 1e-8)
             k0 = _kappa0(sigma)
             d_theta = k0 * d_sigma + d_theta * k0 + theta * slope0 * d_sigma
             sigma, theta, d_sigma = _kappa1(sigma), _kappa1(sigma) + theta * k0, k0 * d_sigma

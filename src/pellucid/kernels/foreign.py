@@ -23,9 +23,8 @@ class _Function(Kernel):
         self.function = function
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return copy.copy(
-            self
-        )  # the function is opaque: a copy of it could carry much data, and would not be equal
+        # the function is opaque: a copy of it could carry much data, and would not be equal
+        return copy.copy(self)
 
     def _key(self) -> tuple[Any, ...]:
         return (type(self).__name__, self.function)

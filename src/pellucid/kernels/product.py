@@ -6,11 +6,12 @@ from typing import Self
 import numpy as np
 
 from pellucid.kernels.base import Kernel
-from pellucid.kernels.checks import matches_columns, positive, positive_or_vector
+from pellucid.kernels.checks import Floats, matches_columns, positive
+from pellucid.kernels.scaled import _Scaled
 from pellucid.linalg import manhattan_distances, squared_distances
 
 
-class Laplacian(Kernel):
+class Laplacian(_Scaled):
     r"""The Laplacian kernel, :math:`k(x, y) = \exp(-\sum_c |x_c - y_c| / \ell_c)`; rough functions.
 
     Parameters
@@ -26,20 +27,10 @@ class Laplacian(Kernel):
     Laplacian(length_scale=2.0)
     """
 
-    parameters = ("length_scale",)
-    hyperparameters = ("length_scale",)
-
-    def __init__(self, length_scale: float | np.ndarray = 1.0) -> None:
-        self.length_scale = positive_or_vector(length_scale, "length_scale")
-
     @classmethod
     def from_gamma(cls, gamma: float) -> Self:
         """Return the kernel ``exp(−gamma · Σ|x − y|)``, scikit-learn's parameter."""
         return cls(length_scale=1.0 / positive(gamma, "gamma"))
-
-    def _scaled(self, X: np.ndarray) -> np.ndarray:
-        matches_columns(self.length_scale, "length_scale", X)
-        return np.asarray(X, dtype=float) / self.length_scale
 
     def _gram(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         A = self._scaled(X)
@@ -57,17 +48,16 @@ class Laplacian(Kernel):
         A = self._scaled(X)
         M = W * self._gram(X, X)
         per_column = np.array([np.sum(M * np.abs(a[:, None] - a)) for a in A.T])
-        return per_column if np.ndim(self.length_scale) else np.array([per_column.sum()])
+        return self._by_length_scale(per_column)
 
     def input_gradients(self, X: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
         A, B = self._scaled(X), self._scaled(Y)
         K = self._gram(X, Y)
-        scale = np.broadcast_to(self.length_scale, X.shape[1:])
-        for c in range(X.shape[1]):
-            yield -K * np.sign(A[:, c, None] - B[:, c]) / scale[c]
+        for a, b, ell in zip(A.T, B.T, self._scales(X), strict=True):
+            yield -K * np.sign(a[:, None] - b) / ell
 
 
-class Periodic(Kernel):
+class Periodic(_Scaled):
     r"""The periodic kernel, :math:`k(x, y) = \exp(-2 \sum_c \sin^2(\pi (x_c - y_c)/\rho) / \ell_c^2)`.
 
     It is the Gaussian kernel after each column is wrapped around a circle, hence positive semi-definite in
@@ -92,9 +82,9 @@ class Periodic(Kernel):
     parameters = ("period", "length_scale")
     hyperparameters = ("period", "length_scale")
 
-    def __init__(self, period: float = 1.0, length_scale: float | np.ndarray = 1.0) -> None:
+    def __init__(self, period: float = 1.0, length_scale: Floats = 1.0) -> None:
+        super().__init__(length_scale)
         self.period = positive(period, "period")
-        self.length_scale = positive_or_vector(length_scale, "length_scale")
 
     @classmethod
     def examples(cls) -> list[Kernel]:
@@ -115,12 +105,9 @@ class Periodic(Kernel):
         return np.ones(len(X))
 
     def _angles(self, X: np.ndarray, Y: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
-        scale = np.broadcast_to(self.length_scale, X.shape[1:])
-        for c in range(X.shape[1]):
-            yield (
-                np.pi / self.period * (np.asarray(X[:, c, None], float) - np.asarray(Y[:, c], float)),
-                scale[c] ** -2.0,
-            )
+        A, B = np.asarray(X, dtype=float), np.asarray(Y, dtype=float)
+        for a, b, ell in zip(A.T, B.T, self._scales(X), strict=True):
+            yield np.pi / self.period * (a[:, None] - b), ell**-2.0
 
     def parameter_gradient(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
         M = W * self._gram(X, X)
@@ -128,8 +115,7 @@ class Periodic(Kernel):
         for angle, precision in self._angles(X, X):
             by_period += 2.0 * precision * np.sum(M * angle * np.sin(2.0 * angle))
             per_column.append(4.0 * precision * np.sum(M * np.sin(angle) ** 2))
-        scales = per_column if np.ndim(self.length_scale) else [np.sum(per_column)]
-        return np.array([by_period, *scales])
+        return np.array([by_period, *self._by_length_scale(np.array(per_column))])
 
     def input_gradients(self, X: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
         K = self._gram(X, Y)

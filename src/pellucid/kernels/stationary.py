@@ -10,23 +10,18 @@ A kernel here is its profile ``h`` and the derivative ``h'``. Everything else fo
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from pellucid.kernels.base import Kernel
-from pellucid.kernels.checks import matches_columns, positive, positive_or_vector
+from pellucid.kernels.checks import Floats, matches_columns, positive
+from pellucid.kernels.scaled import _Scaled
 from pellucid.linalg import for_each_block, scaled_squared_distances, squared_distances
 
 
-class _Stationary(Kernel):
+class _Stationary(_Scaled):
     """A profile of the scaled squared distance; subclasses give ``_profile`` and ``_slope``."""
-
-    parameters: ClassVar[tuple[str, ...]] = ("length_scale",)
-    hyperparameters: ClassVar[tuple[str, ...]] = ("length_scale",)
-
-    def __init__(self, length_scale: float | np.ndarray = 1.0) -> None:
-        self.length_scale = positive_or_vector(length_scale, "length_scale")
 
     @abstractmethod
     def _profile(self, s: np.ndarray) -> np.ndarray:
@@ -36,13 +31,9 @@ class _Stationary(Kernel):
     def _slope(self, s: np.ndarray) -> np.ndarray:
         """Return ``h'(s)``, any finite value at ``s = 0`` where it is infinite."""
 
-    def _scaled(self, X: np.ndarray) -> np.ndarray:
-        matches_columns(self.length_scale, "length_scale", X)
-        return np.asarray(X, dtype=float) / self.length_scale
-
     def _squares(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        matches_columns(self.length_scale, "length_scale", X)
-        matches_columns(self.length_scale, "length_scale", Y)
+        for rows in (X, Y):
+            matches_columns(self.length_scale, "length_scale", rows)
         return scaled_squared_distances(X, Y, self.length_scale)
 
     def _gram(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -77,14 +68,13 @@ class _Stationary(Kernel):
         A = A - A.mean(axis=0)  # differences do not mind, rounding error does
         totals = M.sum(axis=0) + M.sum(axis=1)
         per_column = -2.0 * (totals @ A**2 - 2.0 * np.einsum("ic,ic->c", A, M @ A))
-        return per_column if np.ndim(self.length_scale) else np.array([per_column.sum()])
+        return self._by_length_scale(per_column)
 
     def input_gradients(self, X: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
         A, B = self._scaled(X), self._scaled(Y)
         slope = 2.0 * self._slope(squared_distances(A, B))
-        scale = np.broadcast_to(self.length_scale, X.shape[1:])
-        for c in range(X.shape[1]):
-            yield slope * ((A[:, c, None] - B[:, c]) / scale[c])
+        for a, b, ell in zip(A.T, B.T, self._scales(X), strict=True):
+            yield slope * ((a[:, None] - b) / ell)
 
 
 class RBF(_Stationary):
@@ -145,7 +135,7 @@ class Matern(_Stationary):
 
     parameters = ("length_scale", "nu")
 
-    def __init__(self, length_scale: float | np.ndarray = 1.0, nu: float = 1.5) -> None:
+    def __init__(self, length_scale: Floats = 1.0, nu: float = 1.5) -> None:
         super().__init__(length_scale)
         if nu not in (0.5, 1.5, 2.5):
             raise ValueError(f"nu must be 0.5, 1.5 or 2.5, got {nu!r}; for a smoother kernel use RBF.")
@@ -179,9 +169,8 @@ class Matern(_Stationary):
         return -5.0 / 6.0 * (1.0 + t) * np.exp(-t)
 
     def _sample_precisions(self, n: int, rng: np.random.RandomState) -> np.ndarray:
-        return (
-            2.0 * self.nu / rng.chisquare(2.0 * self.nu, n)
-        )  # so ω is Student's t with 2ν degrees of freedom
+        # so ω is Student's t with 2ν degrees of freedom
+        return 2.0 * self.nu / rng.chisquare(2.0 * self.nu, n)
 
 
 class RationalQuadratic(_Stationary):
@@ -201,7 +190,7 @@ class RationalQuadratic(_Stationary):
     parameters = ("length_scale", "shape")
     hyperparameters = ("length_scale", "shape")
 
-    def __init__(self, length_scale: float | np.ndarray = 1.0, shape: float = 1.0) -> None:
+    def __init__(self, length_scale: Floats = 1.0, shape: float = 1.0) -> None:
         super().__init__(length_scale)
         self.shape = positive(shape, "shape")
 
