@@ -33,7 +33,7 @@ def chosen(request):
 def test_close_to_true_refits(chosen, factor):
     Z, problem, alpha = chosen
     fit = fit_glm(Z, problem, factor * alpha)
-    approximate = fit.loo_eta(Z, problem)
+    approximate = fit.loo_eta(Z, problem, np.ones(len(Z)))
     true = by_refits(Z, problem, factor * alpha, fit)
     assert np.corrcoef(approximate, true)[0, 1] > 0.999
     deviance = problem.loss.deviance(problem.y, approximate).mean()
@@ -47,7 +47,7 @@ def test_exact_for_squared_loss(fit_intercept):
     Z = spectral(rbf(X))
     problem = GLMProblem(y, weight, offset, as_loss("squared"), fit_intercept)
     fit = fit_glm(Z, problem, 0.1)
-    np.testing.assert_allclose(fit.loo_eta(Z, problem), by_refits(Z, problem, 0.1, fit), atol=1e-9)
+    np.testing.assert_allclose(fit.loo_eta(Z, problem, np.ones(len(Z))), by_refits(Z, problem, 0.1, fit), atol=1e-9)
 
 
 def test_equal_to_kernel_ridge():
@@ -56,7 +56,7 @@ def test_equal_to_kernel_ridge():
     problem = GLMProblem(y, np.ones(50), np.zeros(50), as_loss("squared"))
     fit = fit_glm(Z, problem, 0.1)
     ridge = KernelRidge("precomputed", alpha=0.1).fit(rbf(X), y)
-    np.testing.assert_allclose(fit.loo_eta(Z, problem), ridge.loo_.predictions, atol=1e-9)
+    np.testing.assert_allclose(fit.loo_eta(Z, problem, np.ones(len(Z))), ridge.loo_.predictions, atol=1e-9)
 
 
 def test_multiplicity_leaves_one_copy_out():
@@ -69,6 +69,6 @@ def test_multiplicity_leaves_one_copy_out():
     one, many = fit_glm(Z, problem, 0.3), fit_glm(Z[index], repeated, 0.3)
     np.testing.assert_allclose(
         one.loo_eta(Z, problem, copies)[index],
-        many.loo_eta(Z[index], repeated),
+        many.loo_eta(Z[index], repeated, np.ones(len(index))),
         atol=1e-9,
     )

@@ -58,7 +58,7 @@ def test_dual_coefficients_reproduce_the_fit(name, alpha):
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_multinomial(alpha, fit_intercept):
     Z, problem = setting("multinomial", fit_intercept)
-    fit = fit_multinomial(Z, problem, alpha, 3)
+    fit = fit_multinomial(Z, problem, alpha)
     eta = problem.offset + Z @ fit.delta + fit.intercept
     g = problem.weight[:, None] * Multinomial().gradient(problem.y, eta)
     assert fit.converged
@@ -99,7 +99,7 @@ def test_warm_start_ends_where_a_cold_one_does(solve):
     fit = (
         (lambda a, **k: fit_glm(Z, problem, a, **k))
         if solve == "glm"
-        else (lambda a, **k: fit_multinomial(Z, problem, a, 3, **k))
+        else (lambda a, **k: fit_multinomial(Z, problem, a, **k))
     )
     warm = fit(0.01, start=fit(0.1))
     np.testing.assert_allclose(warm.delta, fit(0.01).delta, atol=1e-9)

@@ -1,7 +1,5 @@
 """The tables that can be loaded: what they are called, what is predicted, and where they come from."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 from difflib import get_close_matches

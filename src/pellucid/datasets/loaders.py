@@ -1,7 +1,5 @@
 """Loading a table: from a folder, the cache, scikit-learn, or OpenML."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

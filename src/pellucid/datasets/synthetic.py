@@ -1,7 +1,5 @@
 """Functions of a few features whose terms are known, to see whether a model finds them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real

@@ -1,7 +1,5 @@
 """Tables as files: a dict of columns read from parquet, npz or csv, and written to a cache."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

@@ -159,8 +159,6 @@ def _linear(model: Any, row: Any, reference: Any) -> tuple[np.ndarray, list[str]
     coef = np.asarray(model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_, dtype=float)
     x = np.asarray(row, dtype=float)[0]
     coef = features_first(coef, len(x), rows=type(model).__module__.split(".")[0] == "pellucid")
-    if coef.ndim == 2 and coef.shape[1] == 1:
-        coef = coef[:, 0]
     if reference is None:
         reference = getattr(model, "feature_mean_", np.zeros(len(x)))
     zero = np.atleast_2d(np.asarray(reference, dtype=float)).mean(axis=0)

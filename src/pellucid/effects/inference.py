@@ -18,8 +18,6 @@ features than rows, what is not linear in them counts as noise: intervals are th
 narrow for rows that are given.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import cho_solve
 

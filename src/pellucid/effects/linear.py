@@ -186,15 +186,17 @@ class WeightedColumns:
 
 def in_sample_gap(kernel: np.ndarray, linear: np.ndarray, weight: np.ndarray) -> float:
     """Root mean squared difference in standard deviations of the kernel predictor, over all columns."""
-    share = weight / weight.sum()
-    spread = float(np.sum(share @ (kernel - share @ kernel) ** 2))
-    gap = float(np.sum(share @ (kernel - linear) ** 2))
-    return float(np.sqrt(gap / spread)) if spread > 0 else 0.0
+    return float(np.sqrt(_unexplained(kernel, linear, weight)))
 
 
 def fidelity(kernel: np.ndarray, linear: np.ndarray, weight: np.ndarray) -> float:
     """R² of the linear predictor taken as a prediction of the kernel predictor."""
+    return 1.0 - _unexplained(kernel, linear, weight)
+
+
+def _unexplained(kernel: np.ndarray, linear: np.ndarray, weight: np.ndarray) -> float:
+    """Mean squared difference as a share of the kernel predictor's variance; zero where that is constant."""
     share = weight / weight.sum()
     spread = float(np.sum(share @ (kernel - share @ kernel) ** 2))
     gap = float(np.sum(share @ (kernel - linear) ** 2))
-    return 1.0 - gap / spread if spread > 0 else 1.0
+    return gap / spread if spread > 0 else 0.0

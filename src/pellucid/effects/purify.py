@@ -10,13 +10,12 @@ surface has mean zero along each axis, so that it holds nothing that a curve cou
   by moving conditional means of one axis after the other until nothing is left to move.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from pellucid.effects.terms import Effect, Grid, Term
+from pellucid.effects.terms import Effect, Grid
 
 _ROUNDS = 1000
 
@@ -112,14 +111,9 @@ def purify_effects(
         surface, first, second, _ = purify_surface(effect.values, mass)
         for j, part in ((p, first), (q, second)):
             curves[j] = curves[j] + part if j in curves else part
-        surfaces.append(_replace(effect, surface))
+        surfaces.append(replace(effect, values=surface, se=None))
     found = []
     for j in sorted(curves):
-        term: Term = (j,)
         values = curves[j] - np.tensordot(marginals[j], curves[j], 1)
-        found.append(Effect(term, grids[j].feature, (grids[j],), values, marginals[j], outputs=outputs))
+        found.append(Effect((j,), grids[j].feature, (grids[j],), values, marginals[j], outputs=outputs))
     return found + surfaces
-
-
-def _replace(effect: Effect, values: np.ndarray) -> Effect:
-    return Effect(effect.term, effect.name, effect.grids, values, effect.density, outputs=effect.outputs)

@@ -1,12 +1,11 @@
 """What random splits of the data say about methods: errors, and whether coefficients keep their sign."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,15 +91,8 @@ class Stability:
 
     @property
     def zero_outside(self) -> dict[str, np.ndarray]:
-        """By method, whether zero lies outside the range [min, max] of each coefficient over the splits.
-
-        The condition of ``constant_sign``, as one sees it in a box plot whose whiskers reach the extremes.
-        """
-        return {
-            name: (coef.min(axis=0) > 0) | (coef.max(axis=0) < 0)
-            for name, coef in self.coef.items()
-            if coef is not None
-        }
+        """The same, as one sees it in a box plot: whether zero lies outside [min, max] over the splits."""
+        return self.constant_sign
 
     def which(self, method: str | None = None) -> str:
         """Return ``method`` if it has coefficients, or the only one that has them."""
@@ -158,7 +150,7 @@ class Stability:
                 "min": low,
                 "max": high,
                 "share_positive": np.mean(coef > 0, axis=0),
-                "constant_sign": np.all(coef > 0, axis=0) | np.all(coef < 0, axis=0),
+                "constant_sign": (low > 0) | (high < 0),
                 "zero_outside": (low > 0) | (high < 0),
             },
             index=pd.Index(self.names_of(method), name="feature"),
@@ -214,13 +206,7 @@ def average_ranks(errors: np.ndarray) -> np.ndarray:
     >>> average_ranks(np.array([[0.2, 0.1, 0.2]]))
     array([[2.5, 1. , 2.5]])
     """
-    values = np.where(np.isnan(errors), np.inf, errors)
-    ranks = np.empty(values.shape)
-    for j in range(values.shape[1]):
-        below = np.sum(values < values[:, j : j + 1], axis=1)
-        equal = np.sum(values == values[:, j : j + 1], axis=1)
-        ranks[:, j] = below + (equal + 1) / 2.0
-    return ranks
+    return rankdata(np.where(np.isnan(errors), np.inf, errors), axis=1)
 
 
 def features_first(coef: np.ndarray, n_features: int | None, *, rows: bool = False) -> np.ndarray:

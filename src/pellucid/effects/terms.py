@@ -4,8 +4,6 @@ A *term* is one feature or a pair of features, written as a tuple of column numb
 function of these features alone; the model's linear predictor is the intercept plus the sum of the effects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

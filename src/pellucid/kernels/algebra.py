@@ -1,7 +1,5 @@
 """Kernels made of kernels: sums, products, powers, exponentials."""
 
-from __future__ import annotations
-
 import copy
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -17,7 +15,19 @@ from pellucid.kernels.dot import Linear, monomials
 from pellucid.kernels.stationary import RBF
 
 
-class _Composite(Kernel):
+class _Composed(Kernel):
+    """A kernel made of others, which are what decides whether it can be trusted and what rows it takes."""
+
+    @property
+    def mercer(self) -> bool:  # type: ignore[override]
+        return all(k.mercer for k in self.children)
+
+    @property
+    def vectors(self) -> bool:  # type: ignore[override]
+        return all(k.vectors for k in self.children)
+
+
+class _Composite(_Composed):
     """Two or more operands of one kind; operands of the same kind are merged, others never."""
 
     _symbol: ClassVar[str]
@@ -41,14 +51,6 @@ class _Composite(Kernel):
     @property
     def children(self) -> tuple[Kernel, ...]:
         return self.operands
-
-    @property
-    def mercer(self) -> bool:  # type: ignore[override]
-        return all(k.mercer for k in self.operands)
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return all(k.vectors for k in self.operands)
 
     def _key(self) -> tuple[Any, ...]:
         return (type(self).__name__, *sorted((k._key() for k in self.operands), key=repr))
@@ -155,7 +157,7 @@ class Product(_Composite):
         return Phi
 
 
-class _Wrapper(Kernel):
+class _Wrapper(_Composed):
     """One kernel seen through something else."""
 
     def __init__(self, base: Kernel) -> None:
@@ -168,14 +170,6 @@ class _Wrapper(Kernel):
     @property
     def children(self) -> tuple[Kernel, ...]:
         return (self.base,)
-
-    @property
-    def mercer(self) -> bool:  # type: ignore[override]
-        return self.base.mercer
-
-    @property
-    def vectors(self) -> bool:  # type: ignore[override]
-        return self.base.vectors
 
     def _inner(self, number: Any) -> str:
         text = self.base._formula(number)
@@ -221,9 +215,6 @@ class Power(_Transformed):
     def _update(self, **changes: Any) -> None:
         self.exponent = whole(changes["exponent"], "The exponent of a kernel")
 
-    def _key(self) -> tuple[Any, ...]:
-        return ("Power", self.exponent, self.base._key())
-
     def _formula(self, number: Any) -> str:
         return f"{self._inner(number)} ** {self.exponent}"
 
@@ -244,9 +235,6 @@ class Power(_Transformed):
 
 class Exponential(_Transformed):
     """The exponential of a kernel, ``k.exp()``."""
-
-    def _key(self) -> tuple[Any, ...]:
-        return ("Exponential", self.base._key())
 
     def _formula(self, number: Any) -> str:
         return f"{self._inner(number)}.exp()"

@@ -206,7 +206,8 @@ class Kernel(Parameterized, ABC):
 
     def _key(self) -> tuple[Any, ...]:
         """Structure and parameters as nested tuples; the same for kernels that are equal."""
-        return (type(self).__name__, *(_hashable(getattr(self, name)) for name in self.parameters))
+        own = (_hashable(getattr(self, name)) for name in self.parameters)
+        return (type(self).__name__, *own, *(child._key() for child in self.children))
 
     def __repr__(self) -> str:
         return self._formula(_exact)

@@ -12,7 +12,7 @@ Floats = float | np.ndarray
 def positive(value: Any, name: str) -> float:
     """Return ``value`` as a float, insisting that it is finite and above zero."""
     number = _number(value, name)
-    if not (np.isfinite(number) and number > 0):
+    if not 0 < number < np.inf:
         raise ValueError(f"{name} must be a positive finite number, got {value!r}.")
     return number
 
@@ -20,7 +20,7 @@ def positive(value: Any, name: str) -> float:
 def not_negative(value: Any, name: str) -> float:
     """Return ``value`` as a float, insisting that it is finite and not below zero."""
     number = _number(value, name)
-    if not (np.isfinite(number) and number >= 0):
+    if not 0 <= number < np.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}.")
     return number
 

@@ -1,9 +1,13 @@
 """Row blocks under a memory budget, and threads to walk them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from os import cpu_count, environ
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _BLOCK_BYTES = 1 << 25  # 32 MiB: several blocks stay in flight without showing in the peak
 
@@ -30,13 +34,17 @@ def for_each_block(
     result does not depend on the order in which they run. ``np.errstate`` of the caller holds in the threads.
     """
     blocks = list(row_blocks(n_rows, row_bytes, budget))
-    if len(blocks) < 2:
-        for rows in blocks:
-            work(rows)
-        return
-    with ThreadPoolExecutor(max_workers=min(_threads(), len(blocks))) as pool:
-        contexts = [copy_context() for _ in blocks]
-        list(pool.map(lambda context, rows: context.run(work, rows), contexts, blocks))
+    if len(blocks) > 1:
+        in_threads(work, blocks, min(_threads(), len(blocks)))
+    elif blocks:
+        work(blocks[0])
+
+
+def in_threads(work: Callable[[T], R], parts: Sequence[T], n: int) -> list[R]:
+    """Results of ``work`` for each part, in their order, by ``n`` threads that share the caller's context."""
+    with ThreadPoolExecutor(n) as pool:
+        contexts = [copy_context() for _ in parts]
+        return list(pool.map(lambda context, part: context.run(work, part), contexts, parts))
 
 
 def _threads() -> int:

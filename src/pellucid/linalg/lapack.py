@@ -1,11 +1,8 @@
-"""Cholesky factors, inverses of triangles and sums of squares, by threads that do not wait for each other.
+"""LAPACK and BLAS without the interpreter lock: Cholesky factor, inverse of a triangle, sums of squares.
 
-SciPy's functions for BLAS and LAPACK hold the interpreter lock, so that threads which each factor a matrix of
-their own take turns. The same routines, at the addresses that SciPy gives to Cython, are called without it
-here. Each works in place.
+SciPy's own functions hold the lock, so that threads which each factor a matrix of their own take turns. Here
+the same routines are called without it, at the addresses that SciPy gives to Cython. Each works in place.
 """
-
-from __future__ import annotations
 
 import ctypes
 import re
@@ -16,8 +13,8 @@ import numpy as np
 from scipy.linalg import blas, cython_blas, cython_lapack, lapack
 
 _LOWER, _FULL, _TRANSPOSED = b"L", b"N", b"T"  # the lower triangle; its diagonal is not one
-_NAME = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
-_POINTER = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+_capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
+_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
 
@@ -46,7 +43,7 @@ def lower_factor(A: np.ndarray) -> np.ndarray:
     [[2.0, 0.0], [1.0, 3.0]]
     """
     L = A.T
-    failed = _in_place("potrf", L, _LOWER)
+    failed = _call_lapack("potrf", L, _LOWER)
     if failed or not np.all(np.isfinite(L.diagonal())):  # not every LAPACK reports NaN
         raise FloatingPointError("The matrix is not positive definite in its precision.")
     for j in range(1, len(L)):
@@ -62,7 +59,7 @@ def lower_inverse(L: np.ndarray) -> np.ndarray:
     >>> lower_inverse(np.array([[2.0, 0.0], [1.0, 4.0]], order="F")).tolist()
     [[0.5, 0.0], [-0.125, 0.25]]
     """
-    _in_place("trtri", L, _LOWER, _FULL)
+    _call_lapack("trtri", L, _LOWER, _FULL)
     return L
 
 
@@ -107,7 +104,7 @@ def _kind(A: np.ndarray) -> str:
     return "s" if A.dtype == np.float32 else "d"
 
 
-def _in_place(name: str, A: np.ndarray, *options: bytes) -> int:
+def _call_lapack(name: str, A: np.ndarray, *options: bytes) -> int:
     """Call a routine of LAPACK on a square matrix; what it returns is 0 if all went well."""
     name = _kind(A) + name
     if len(A) != A.shape[1] or not A.flags.writeable:
@@ -129,10 +126,10 @@ def _routine(name: str, n_arguments: int) -> Callable[..., None] | None:
     capsule = getattr(module, "__pyx_capi__", {}).get(name)
     if capsule is None:
         return None
-    signature = _NAME(capsule)
+    signature = _capsule_name(capsule)
     if not re.search(rb"[(,] ?int \*", signature) or signature.count(b",") + 1 != n_arguments:
         return None
     routine: Callable[..., None] = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * n_arguments)(
-        _POINTER(capsule, signature)
+        _capsule_pointer(capsule, signature)
     )
     return routine

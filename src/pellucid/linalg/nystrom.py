@@ -57,9 +57,8 @@ def pivoted_cholesky(
     Parameters
     ----------
     column : callable
-        ``column(indices)`` returns ``K[:, indices]`` of shape (n, k). Called with blocks of distinct indices, a
-        tenth of ``max_rank`` at a time, but no more than 128: the columns of rejected ones are evaluated in
-        vain.
+        ``column(indices)`` returns ``K[:, indices]`` of shape (n, k). Called with blocks of distinct indices,
+        up to a tenth of ``max_rank`` or 128 at a time.
     diagonal : ndarray of shape (n,)
         Diagonal of ``K``.
     max_rank : int
@@ -117,8 +116,8 @@ def pivoted_cholesky(
         residual -= np.einsum("ij,ij->i", F[:, new], F[:, new])
         if np.any(residual < -3.0 * np.sqrt(_ROUNDING) * diagonal):  # by more than rounding could make it
             raise IndefiniteKernelError(
-                "The kernel matrix has negative eigenvalues: its residual diagonal fell below zero in the pivoted "
-                "Cholesky factorisation."
+                "The kernel matrix has negative eigenvalues: its residual diagonal fell below zero in the "
+                "pivoted Cholesky factorisation."
             )
         np.maximum(residual, 0.0, out=residual)
         residual[pivots[new]] = 0.0

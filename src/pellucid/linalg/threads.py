@@ -1,17 +1,16 @@
 """Threads: one where more would only get in each other's way, several for work that falls into parts."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from functools import lru_cache
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
+
+from pellucid.linalg.blocks import in_threads
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -34,8 +33,8 @@ def _blas_threads() -> int:
     return max((lib["num_threads"] for lib in libraries if lib["user_api"] == "blas"), default=1)
 
 
-class _Calm:
-    """Counts the fits that want one thread: the first sets the limit, the last lifts it.
+class _OneThread:
+    """Within it, linear algebra keeps to one thread: the first to enter sets the limit, the last lifts it.
 
     The limit is that of the whole process: fits in several threads would otherwise lift each other's.
     """
@@ -46,23 +45,21 @@ class _Calm:
         self.usual = 1  # threads of linear algebra without the limit
         self.limiter: Any = None
 
-    def enter(self) -> None:
-        """One more fit wants calm."""
+    def __enter__(self) -> None:
         with self.lock:
             if self.depth == 0:
                 self.usual = _blas_threads()
                 self.limiter = _controller().limit(limits=1, user_api="blas")
             self.depth += 1
 
-    def leave(self) -> None:
-        """One fit is done."""
+    def __exit__(self, *_: object) -> None:
         with self.lock:
             self.depth -= 1
             if self.depth == 0:
                 self.limiter.restore_original_limits()
 
 
-_CALM = _Calm()
+_ONE_THREAD = _OneThread()
 _ASIDE: ContextVar[bool] = ContextVar("_ASIDE", default=False)  # whether this is one of several parts
 
 
@@ -70,8 +67,8 @@ def n_workers() -> int:
     """How many parts of the work may run at once: as many as linear algebra has threads, if at all."""
     if _ASIDE.get():
         return 1
-    with _CALM.lock:
-        return _CALM.usual if _CALM.depth else _blas_threads()
+    with _ONE_THREAD.lock:
+        return _ONE_THREAD.usual if _ONE_THREAD.depth else _blas_threads()
 
 
 def side_by_side(work: Callable[[T], R], parts: Sequence[T]) -> list[R]:
@@ -89,23 +86,10 @@ def side_by_side(work: Callable[[T], R], parts: Sequence[T]) -> list[R]:
         _ASIDE.set(True)
         return work(part)
 
-    _CALM.enter()
-    try:
-        with ThreadPoolExecutor(n) as pool:
-            contexts = [copy_context() for _ in parts]
-            return list(pool.map(lambda context, part: context.run(aside, part), contexts, parts))
-    finally:
-        _CALM.leave()
+    with _ONE_THREAD:
+        return in_threads(aside, parts, n)
 
 
-@contextmanager
-def calm_threads(X: np.ndarray) -> Iterator[None]:
+def calm_threads(X: np.ndarray) -> AbstractContextManager[None]:
     """Keep linear algebra to one thread while a model of the rows ``X`` is fitted, if they are few."""
-    if len(X) >= _SMALL or X.size >= _HUGE:
-        yield
-        return
-    _CALM.enter()
-    try:
-        yield
-    finally:
-        _CALM.leave()
+    return nullcontext() if len(X) >= _SMALL or X.size >= _HUGE else _ONE_THREAD

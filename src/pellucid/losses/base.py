@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,9 +22,9 @@ class Loss(ABC):
     stay free of overflow, of warnings and of NaN for every ``η`` that a diverging solver may come up with.
     Targets are taken as they are; :meth:`check_targets` is the gate to pass them through once.
 
-    A new loss needs a ``name`` of its own, a ``kind``, and ``_value``, ``_gradient`` and ``_deviance``;
-    further ``_curvature`` if it is smooth, ``_mean`` if its link has an inverse, ``_allowed`` if not every
-    number is a target, and ``_best_constant`` if there is a closed form.
+    A new loss needs a ``name`` of its own, a ``kind``, ``_value`` and ``_gradient``; further ``_deviance`` if
+    the value at a perfect fit is not zero, ``_curvature`` if it is smooth, ``_mean`` if its link has an
+    inverse, ``_allowed`` if not every number is a target, and ``_best_constant`` if there is a closed form.
     """
 
     name: ClassVar[str]
@@ -52,15 +53,11 @@ class Loss(ABC):
     # ---------------------------------------------------------------- values
     def value(self, y: ArrayLike, eta: ArrayLike) -> np.ndarray:
         """Loss of every row, up to a term that does not depend on ``eta``."""
-        y, eta = self._pair(y, eta)
-        with np.errstate(over="ignore"):
-            return np.asarray(self._value(y, eta), dtype=np.float64)
+        return self._rows(self._value, y, eta)
 
     def gradient(self, y: ArrayLike, eta: ArrayLike) -> np.ndarray:
         """Derivative of the loss with respect to ``eta``; at a kink, one of its subgradients."""
-        y, eta = self._pair(y, eta)
-        with np.errstate(over="ignore"):
-            return np.asarray(self._gradient(y, eta), dtype=np.float64)
+        return self._rows(self._gradient, y, eta)
 
     def curvature(self, y: ArrayLike, eta: ArrayLike) -> np.ndarray:
         """Second derivative of the loss with respect to ``eta``, never negative."""
@@ -69,27 +66,28 @@ class Loss(ABC):
                 f"The {self.name} loss has no curvature, so Newton steps do not apply to it: solve it as a "
                 f"quadratic programme, or choose a smooth loss."
             )
-        y, eta = self._pair(y, eta)
-        with np.errstate(over="ignore"):
-            return np.asarray(self._curvature(y, eta), dtype=np.float64)
+        return self._rows(self._curvature, y, eta)
 
     def deviance(self, y: ArrayLike, eta: ArrayLike) -> np.ndarray:
         """Twice the log-likelihood lost against a perfect fit, per row: never negative, zero if perfect."""
-        y, eta = self._pair(y, eta)
-        with np.errstate(over="ignore"):
-            return np.asarray(self._deviance(y, eta), dtype=np.float64)
+        return self._rows(self._deviance, y, eta)
 
     def mean(self, eta: ArrayLike) -> np.ndarray:
         """Expected target at ``eta``, the inverse link; for classes the probability."""
         return np.asarray(self._mean(np.asarray(eta, dtype=np.float64)), dtype=np.float64)
 
-    def bound(self, C: int | None = None) -> float:
+    def bound(self) -> float:
         """Smallest number that no curvature exceeds, infinite where there is none.
 
-        With it, one factorisation of ``bound · ZᵀSZ + αI`` serves every step of a fit. Only losses over
-        several classes look at ``C``, the number of classes.
+        With it, one factorisation of ``bound · ZᵀSZ + αI`` serves every step of a fit.
         """
         return np.inf
+
+    def _rows(
+        self, method: Callable[[np.ndarray, np.ndarray], np.ndarray], y: ArrayLike, eta: ArrayLike
+    ) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return np.asarray(method(*self._pair(y, eta)), dtype=np.float64)
 
     @abstractmethod
     def _value(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
@@ -98,8 +96,8 @@ class Loss(ABC):
     @abstractmethod
     def _gradient(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray: ...
 
-    @abstractmethod
-    def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray: ...
+    def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
+        return 2.0 * self._value(y, eta)  # where the value is zero at a perfect fit
 
     def _curvature(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} is smooth, but does not define _curvature.")

@@ -10,6 +10,7 @@ from pellucid.losses.logistic import check_binary
 class _Margin(Loss):
     """Losses of the shortfall ``m = max(0, 1 − t η)``, with ``t = 2y − 1`` the target as -1 or 1."""
 
+    kind = "classification"
     linked = False
 
     @staticmethod
@@ -18,9 +19,6 @@ class _Margin(Loss):
 
     def _shortfall(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         return np.maximum(1.0 - self._sign(y) * eta, 0.0)
-
-    def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return 2.0 * self._value(y, eta)
 
     def _allowed(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         return check_binary(y, self.name)
@@ -40,7 +38,6 @@ class Hinge(_Margin):
     """
 
     name = "hinge"
-    kind = "classification"
     smooth = False
 
     def _value(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
@@ -79,9 +76,8 @@ class SquaredHinge(_Margin):
     """
 
     name = "squared_hinge"
-    kind = "classification"
 
-    def bound(self, C: int | None = None) -> float:
+    def bound(self) -> float:
         """Return two, the curvature of every row short of the margin."""
         return 2.0
 

@@ -37,7 +37,7 @@ class Logistic(Loss):
     name = "logistic"
     kind = "classification"
 
-    def bound(self, C: int | None = None) -> float:
+    def bound(self) -> float:
         """Return one quarter, the curvature at even odds."""
         return 0.25
 
@@ -49,9 +49,6 @@ class Logistic(Loss):
 
     def _curvature(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         return np.broadcast_to(expit(eta) * expit(-eta), np.broadcast_shapes(y.shape, eta.shape)).copy()
-
-    def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return 2.0 * self._value(y, eta)  # a perfect fit has likelihood one
 
     def _mean(self, eta: np.ndarray) -> np.ndarray:
         return expit(eta)

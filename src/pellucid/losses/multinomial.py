@@ -14,8 +14,7 @@ class Multinomial(Loss):
     Targets are class numbers ``y`` = 0, ..., C − 1. ``η`` has shape (n, C), one column per class; the inverse
     link is the softmax. Adding a number to all columns of a row changes nothing. Value and deviance have
     shape (n,), gradient and curvature (the diagonal of each row's C × C Hessian) have shape (n, C). The whole
-    Hessian ``diag(p) − p pᵀ`` is used through :meth:`hessian_product`, and is never larger than
-    ``½ (I − 11ᵀ/C)`` (Böhning 1992).
+    Hessian is ``diag(p) − p pᵀ``, never larger than ``½ (I − 11ᵀ/C)`` (Böhning 1992).
 
     References
     ----------
@@ -33,16 +32,9 @@ class Multinomial(Loss):
     kind = "classification"
     multiclass = True
 
-    def bound(self, C: int | None = None) -> float:
+    def bound(self) -> float:
         """Return one half, the factor of Böhning's bound ``½ (I − 11ᵀ/C)`` for every number of classes."""
         return 0.5
-
-    def hessian_product(self, eta: ArrayLike, V: ArrayLike) -> np.ndarray:
-        """Return ``(diag(p) − p pᵀ) v`` for every row ``v`` of ``V``, both arrays of shape (n, C)."""
-        P, V = self.mean(eta), np.asarray(V, dtype=np.float64)
-        if V.shape != P.shape:
-            raise ValueError(f"V must have the shape {P.shape} of eta, got {V.shape}.")
-        return P * (V - np.sum(P * V, axis=1, keepdims=True))
 
     def _value(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         # log(1 + Σ_{c≠y} exp(η_c − η_y)): no cancellation, however sure the right class is
@@ -63,9 +55,6 @@ class Multinomial(Loss):
     def _curvature(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         P = softmax(eta, axis=1)
         return P * (1.0 - P)
-
-    def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return 2.0 * self._value(y, eta)
 
     def _mean(self, eta: np.ndarray) -> np.ndarray:
         return softmax(_class_columns(eta), axis=1)
@@ -100,12 +89,8 @@ class Multinomial(Loss):
 
         Parameters
         ----------
-        y : array of shape (n,)
-            Class numbers.
-        weight : array of shape (n,), optional
-            Row weights ``s``, not all zero; ones if not given.
-        offset : array of shape (n, C), optional
-            Known part of the linear predictor; zeros if not given.
+        y, weight, offset
+            As for other losses, but ``y`` are class numbers and ``offset`` has shape (n, C).
         n_classes : int, optional
             Number of classes ``C``; by default that of ``offset``, or the largest class number plus one.
 

@@ -23,7 +23,7 @@ class Squared(Loss):
     name = "squared"
     kind = "regression"
 
-    def bound(self, C: int | None = None) -> float:
+    def bound(self) -> float:
         """Return one, which is the curvature everywhere."""
         return 1.0
 
@@ -35,9 +35,6 @@ class Squared(Loss):
 
     def _curvature(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         return np.ones(np.broadcast_shapes(y.shape, eta.shape))
-
-    def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return np.square(y - eta)
 
     def _mean(self, eta: np.ndarray) -> np.ndarray:
         return eta.copy()

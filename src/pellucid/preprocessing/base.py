@@ -1,7 +1,5 @@
 """What all transformers of compositions share: how rows come in, and how they go out."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -9,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.preprocessing.checks import check_parts
+from pellucid.preprocessing.checks import check_parts, check_totals
 
 FLOATS = [np.float64, np.float32]
 
@@ -64,14 +62,19 @@ class CompositionTransformer(TransformerMixin, BaseEstimator, ABC):
         least = {"ensure_min_features": 2} if reset else {}
         rows = validate_data(self, X, reset=reset, dtype=FLOATS, **least)
         check_parts(rows, type(self).__name__)
+        if self._takes_shares():
+            check_totals(rows, type(self).__name__)
         return rows
+
+    def _takes_shares(self) -> bool:
+        """Whether rows are divided by their totals, which must then not be zero."""
+        return True
 
     @property
     def _names(self) -> list[Any]:
         """Names of the columns for messages, or their numbers where there are no names."""
         return list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
 
-    @abstractmethod
     def _learn(self, parts: np.ndarray) -> None:
         """Check parameters and training rows, and keep what is learned from them."""
 

@@ -1,7 +1,5 @@
 """Refusing what is not a composition, in words that name the place and the remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from numbers import Real
 from typing import Any

@@ -1,12 +1,9 @@
 """Shares of the total."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
 from pellucid.preprocessing.base import CompositionTransformer
-from pellucid.preprocessing.checks import check_totals
 
 
 def close(parts: np.ndarray) -> np.ndarray:
@@ -23,13 +20,6 @@ class Closure(OneToOneFeatureMixin, CompositionTransformer):
 
     Zeros are allowed as long as each row has a positive part.
 
-    Attributes
-    ----------
-    n_features_in_ : int
-        Number of parts.
-    feature_names_in_ : ndarray of shape (n_parts,)
-        Names of the parts, where the training rows were a data frame.
-
     See Also
     --------
     CenteredLogRatio : Ratios to the geometric mean, for positive parts.
@@ -43,9 +33,5 @@ class Closure(OneToOneFeatureMixin, CompositionTransformer):
            [0.75, 0.  , 0.25]])
     """
 
-    def _learn(self, parts: np.ndarray) -> None:
-        check_totals(parts, "Closure")
-
     def _convert(self, parts: np.ndarray) -> np.ndarray:
-        check_totals(parts, "Closure")
         return close(parts)

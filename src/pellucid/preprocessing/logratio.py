@@ -1,7 +1,5 @@
 """Logarithms of ratios of parts: additive, centered and isometric, with the way back to shares."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from numbers import Integral
 from typing import Any
@@ -60,6 +58,9 @@ class LogRatio(CompositionTransformer):
         parts = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
         return np.array(self._label(list(parts)), dtype=object)
 
+    def _takes_shares(self) -> bool:
+        return False  # a row without positive parts has zeros, which are refused below
+
     def _learn(self, parts: np.ndarray) -> None:
         self._logs(parts)
 
@@ -102,10 +103,6 @@ class AdditiveLogRatio(LogRatio):
     ----------
     reference_ : int
         Column of the reference.
-    n_features_in_ : int
-        Number of parts.
-    feature_names_in_ : ndarray of shape (n_parts,)
-        Names of the parts, where the training rows were a data frame.
 
     See Also
     --------
@@ -180,13 +177,6 @@ class CenteredLogRatio(LogRatio):
     The Euclidean distance of two rows is Aitchison's distance: up to a constant, the root of the sum of
     squared differences of *all* pairwise log-ratios.
 
-    Attributes
-    ----------
-    n_features_in_ : int
-        Number of parts.
-    feature_names_in_ : ndarray of shape (n_parts,)
-        Names of the parts, where the training rows were a data frame.
-
     See Also
     --------
     IsometricLogRatio : The same distances with one column less.
@@ -228,13 +218,6 @@ class IsometricLogRatio(LogRatio):
 
     A column is named ``ilr(sand|rest)``, where the rest are the parts after it, or ``ilr(silt|clay)`` where
     one part is left.
-
-    Attributes
-    ----------
-    n_features_in_ : int
-        Number of parts.
-    feature_names_in_ : ndarray of shape (n_parts,)
-        Names of the parts, where the training rows were a data frame.
 
     See Also
     --------

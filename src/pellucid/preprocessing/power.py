@@ -1,12 +1,10 @@
 """Powers of shares: close to log-ratios, but zeros are allowed."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
 from pellucid.preprocessing.base import CompositionTransformer
-from pellucid.preprocessing.checks import check_fraction, check_totals, listed
+from pellucid.preprocessing.checks import check_fraction, listed
 
 
 class PowerTransform(OneToOneFeatureMixin, CompositionTransformer):
@@ -45,10 +43,6 @@ class PowerTransform(OneToOneFeatureMixin, CompositionTransformer):
     ----------
     column_means_ : ndarray of shape (n_parts,)
         The means :math:`c_j`; only with ``chi=True``.
-    n_features_in_ : int
-        Number of parts.
-    feature_names_in_ : ndarray of shape (n_parts,)
-        Names of the parts, where the training rows were a data frame.
 
     See Also
     --------
@@ -77,7 +71,6 @@ class PowerTransform(OneToOneFeatureMixin, CompositionTransformer):
 
     def _learn(self, parts: np.ndarray) -> None:
         self._power = check_fraction(self.power, "power")
-        self._check(parts)
         if self.chi:
             means = np.exp(log_powers(parts, self._power)).mean(axis=0) / parts.shape[1]
             empty = np.flatnonzero(means == 0)
@@ -89,7 +82,6 @@ class PowerTransform(OneToOneFeatureMixin, CompositionTransformer):
             self.column_means_ = means
 
     def _convert(self, parts: np.ndarray) -> np.ndarray:
-        self._check(parts)
         if self.chi:
             scale = np.log(parts.shape[1] * self.column_means_)
             return np.expm1(log_powers(parts, self._power) - 0.5 * scale) / self._power
@@ -101,9 +93,8 @@ class PowerTransform(OneToOneFeatureMixin, CompositionTransformer):
             powers /= (parts / largest).sum(axis=1, keepdims=True) ** self._power
         return powers
 
-    def _check(self, parts: np.ndarray) -> None:
-        if self.chi or self.closure:
-            check_totals(parts, "PowerTransform")
+    def _takes_shares(self) -> bool:
+        return bool(self.chi or self.closure)
 
 
 def log_powers(parts: np.ndarray, power: float) -> np.ndarray:

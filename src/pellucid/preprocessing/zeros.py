@@ -1,14 +1,12 @@
 """Small amounts in place of zeros."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
 from pellucid.preprocessing.base import CompositionTransformer
-from pellucid.preprocessing.checks import check_fraction, check_totals, listed
+from pellucid.preprocessing.checks import check_fraction, listed
 from pellucid.preprocessing.closure import close
 
 
@@ -36,10 +34,6 @@ class ReplaceZeros(OneToOneFeatureMixin, CompositionTransformer):
     ----------
     detection_limit_ : ndarray of shape (n_parts,)
         The limits :math:`d_j`.
-    n_features_in_ : int
-        Number of parts.
-    feature_names_in_ : ndarray of shape (n_parts,)
-        Names of the parts, where the training rows were a data frame.
 
     See Also
     --------
@@ -64,7 +58,6 @@ class ReplaceZeros(OneToOneFeatureMixin, CompositionTransformer):
 
     def _learn(self, parts: np.ndarray) -> None:
         self._fraction = check_fraction(self.fraction, "fraction")
-        check_totals(parts, "ReplaceZeros")
         if self.detection_limit is None:
             self.detection_limit_ = self._smallest_shares(parts)
         else:
@@ -108,7 +101,6 @@ class ReplaceZeros(OneToOneFeatureMixin, CompositionTransformer):
         return amounts, left
 
     def _convert(self, parts: np.ndarray) -> np.ndarray:
-        check_totals(parts, "ReplaceZeros")
         amounts, left = self._amounts(parts)
         largest = parts.max(axis=1, keepdims=True)
         amounts *= (parts / largest).sum(axis=1, keepdims=True)

@@ -10,10 +10,10 @@ from pellucid.solvers.fits import CRITERIA, Fits
 from pellucid.solvers.glm import GLMFit, GLMProblem, fit_glm
 from pellucid.solvers.gradient import criterion_gradient
 from pellucid.solvers.hinge import HingeFit, fit_hinge
+from pellucid.solvers.indefinite import check_positive, check_spectrum, clip, positive_part
 from pellucid.solvers.multinomial import MultinomialFit, fit_multinomial
 from pellucid.solvers.posterior import Posterior
 from pellucid.solvers.primal import PrimalSolver
-from pellucid.solvers.indefinite import check_positive, check_spectrum, clip, positive_part
 
 __all__ = [
     "CRITERIA",

@@ -28,10 +28,20 @@ from pellucid.solvers.indefinite import check_spectrum
 
 
 @dataclass(frozen=True)
-class CholeskySolver:
-    """A Cholesky factor per ridge strength: about n³ operations each, and one matrix of memory."""
+class _DualSolver:
+    """What is left of the kernel matrix after weighting and centring."""
 
     prepared: Prepared
+
+    def intercept(self, Y: np.ndarray, dual_coef: np.ndarray) -> np.ndarray:
+        """Return the intercept that belongs to ``dual_coef``."""
+        return self.prepared.intercept(Y, dual_coef)
+
+
+@dataclass(frozen=True)
+class CholeskySolver(_DualSolver):
+    """A Cholesky factor per ridge strength: about n³ operations each, and one matrix of memory."""
+
     name = "cholesky"
 
     @classmethod
@@ -61,29 +71,17 @@ class CholeskySolver:
             slacks.append(np.minimum(alpha * B_ii, 1.0))
             quadratics.append(np.einsum("nq,nq->q", Z, a))
             log_dets.append(log_det - 2.0 * np.log(p.root).sum())
-        return Fits(
-            np.asarray(alphas, dtype=float),
-            np.array(residuals),
-            np.array(slacks),
-            np.array(quadratics),
-            np.array(log_dets),
-            p.root**2,
-            p.q is not None,
-        )
-
-    def intercept(self, Y: np.ndarray, dual_coef: np.ndarray) -> np.ndarray:
-        """Return the intercept that belongs to ``dual_coef``."""
-        return self.prepared.intercept(Y, dual_coef)
+        results = map(np.array, (residuals, slacks, quadratics, log_dets))
+        return Fits(np.asarray(alphas, dtype=float), *results, p.root**2, p.q is not None)
 
 
 @dataclass(frozen=True)
-class SpectralSolver:
+class SpectralSolver(_DualSolver):
     r"""One eigendecomposition :math:`\tilde K = U D U^T` serves every ridge strength at O(n²) each.
 
     Directions of eigenvalue zero need no vectors: there the inverse is :math:`(I - U U^T - q q^T)/\alpha`.
     """
 
-    prepared: Prepared
     values: np.ndarray  # (r,): eigenvalues, without the one of q; those left out are zero
     vectors: np.ndarray  # (n, r)
     name = "spectral"
@@ -151,7 +149,3 @@ class SpectralSolver:
         residuals = np.moveaxis(a, 0, 1) * alphas[:, None, None] / p.root[:, None]
         slack = np.minimum(alphas[:, None] * B_ii, 1.0)
         return Fits(alphas, residuals, slack, quadratic, log_det, p.root**2, p.q is not None)
-
-    def intercept(self, Y: np.ndarray, dual_coef: np.ndarray) -> np.ndarray:
-        """Return the intercept that belongs to ``dual_coef``."""
-        return self.prepared.intercept(Y, dual_coef)

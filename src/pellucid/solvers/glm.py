@@ -21,7 +21,9 @@ first. Beyond some thousand rows, where a single one moves little, the first ste
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
@@ -88,15 +90,11 @@ class GLMFit:
         half = solve_triangular(self.hessian_factor, (Z - self.center).T, lower=True, check_finite=False)
         return half, 1.0 / float(self.curvature.sum()) if fit_intercept else 0.0
 
-    def loo_eta(
-        self, Z: np.ndarray, problem: GLMProblem, multiplicity: np.ndarray | None = None
-    ) -> np.ndarray:
+    def loo_eta(self, Z: np.ndarray, p: GLMProblem, copies: np.ndarray) -> np.ndarray:
         """Approximate linear predictor of each row by the model without it, offset included.
 
-        ``multiplicity`` says how many observations a row stands for; then one of them is left out.
+        ``copies`` says how many observations a row stands for: one of them is left out.
         """
-        p = problem
-        copies = np.ones(len(p.y)) if multiplicity is None else multiplicity
         half, level = self._halves(Z, p.fit_intercept)
         own = np.einsum("ij,ij->j", half, half) + level
         slack = np.maximum(1.0 - self.curvature * own / copies, np.finfo(float).eps)
@@ -118,11 +116,8 @@ class GLMFit:
         # a correction longer than the first step is on its way to somewhere else
         return self.eta + np.where(np.abs(later - first) < np.abs(first), later, first)
 
-    def _remainder(
-        self, problem: GLMProblem, move: np.ndarray, rows: slice, copies: np.ndarray
-    ) -> np.ndarray:
+    def _remainder(self, p: GLMProblem, move: np.ndarray, rows: slice, copies: np.ndarray) -> np.ndarray:
         """What leaving out each of ``rows`` asks of the gradient, less what curvature does not foresee."""
-        p = problem
         g = p.weight[:, None] * p.loss.gradient(p.y[:, None], self.eta[:, None] + move)
         R = self.gradient[:, None] + self.curvature[:, None] * move - g
         own = np.arange(rows.start, rows.stop), np.arange(move.shape[1])
@@ -171,16 +166,22 @@ def fit_glm(
     for iteration in range(max_iter + 1):
         g = p.weight * p.loss.gradient(p.y, eta)
         w = p.weight * np.maximum(p.loss.curvature(p.y, eta), _FLOOR)
-        L, center = _factor(Z, w, alpha, p.fit_intercept)
+        L, center = weighted_ridge(Z, w, alpha, p.fit_intercept)
         violation = optimality(Z, g, delta, alpha, scale, fit_intercept=p.fit_intercept)
         settled = violation <= tol and (iteration > 0 or start is None)
         if settled or rounding_reached(violation, previous) or iteration == max_iter:
             break
         new_delta, new_b = _step(Z, L, center, w, f + b - g / w, p.fit_intercept)
-        moved = _halve(p, Z, (delta, f, b), (new_delta, new_b), value, alpha)
+        step = new_delta - delta, Z @ new_delta - f, new_b - b
+
+        def along(t: float, old: Any = (delta, f, b), step: Any = step) -> tuple[Any, ...]:
+            delta, f, b = (x + t * dx for x, dx in zip(old, step, strict=True))
+            return p.objective(p.offset + f + b, delta, alpha), delta, f, b
+
+        moved = halved(along, value)
         if moved is None:  # no descent left above rounding error
             break
-        delta, f, b, value = moved
+        value, delta, f, b = moved
         eta = p.offset + f + b
         previous = violation
     done = is_converged(violation)
@@ -216,7 +217,10 @@ def rounding_reached(violation: float, previous: float) -> bool:
     return 0.5 * previous < violation <= 1e-9
 
 
-def _factor(Z: np.ndarray, w: np.ndarray, alpha: float, fit_intercept: bool) -> tuple[np.ndarray, np.ndarray]:
+def weighted_ridge(
+    Z: np.ndarray, w: np.ndarray, alpha: float, fit_intercept: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cholesky factor of the ridge matrix of features weighted by ``w`` and centred, and their centre."""
     center = w @ Z / w.sum() if fit_intercept else np.zeros(Z.shape[1])
     H = np.sqrt(w)[:, None] * (Z - center)
     A = H.T @ H
@@ -239,23 +243,14 @@ def _step(
     return delta, mean - float(center @ delta) if fit_intercept else 0.0
 
 
-def _halve(
-    p: GLMProblem,
-    Z: np.ndarray,
-    old: tuple[np.ndarray, np.ndarray, float],
-    new: tuple[np.ndarray, float],
-    value: float,
-    alpha: float,
-) -> tuple[np.ndarray, np.ndarray, float, float] | None:
-    """Go from ``old`` towards ``new``, by halves until the objective falls; ``None`` when it does not."""
-    delta, f, b = old
-    new_f = Z @ new[0]
-    t = 1.0
-    for _ in range(40):
-        trial = delta + t * (new[0] - delta), f + t * (new_f - f), b + t * (new[1] - b)
+def halved(along: Callable[[float], tuple[Any, ...]], value: float) -> tuple[Any, ...] | None:
+    """The longest of the steps 1, ½, ¼, ... that does not raise the objective above ``value``, or ``None``.
+
+    ``along(t)`` returns the objective after a step of length t, and whatever else there is to know of it.
+    """
+    for k in range(40):
         with np.errstate(over="ignore", invalid="ignore"):
-            reached = p.objective(p.offset + trial[1] + trial[2], trial[0], alpha)
-        if np.isfinite(reached) and reached <= value + 1e-13 * abs(value):
-            return *trial, reached
-        t *= 0.5
+            found = along(0.5**k)
+        if np.isfinite(found[0]) and found[0] <= value + 1e-13 * abs(value):
+            return found
     return None

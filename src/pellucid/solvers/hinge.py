@@ -11,8 +11,6 @@ system gives the solution to rounding error. libsvm finds out which; where it wo
 for small alpha, a primal-dual interior-point method does, in a few dozen steps whatever the alpha.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,15 +6,21 @@ gradients need products with it only, and few of them, since the blocks on the d
 against the rest) are factored to precondition it. They are factored anew when it takes more than a few.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky
+from scipy.linalg import cho_solve
 
 from pellucid.losses import Multinomial
-from pellucid.solvers.glm import GLMProblem, is_converged, optimality, rounding_reached
+from pellucid.solvers.glm import (
+    GLMProblem,
+    halved,
+    is_converged,
+    optimality,
+    rounding_reached,
+    weighted_ridge,
+)
 
 _FEW = 15  # products per Newton step up to which the preconditioner is good enough
 _MANY = 300  # most products per Newton step
@@ -42,37 +48,21 @@ def fit_multinomial(
     Z: np.ndarray,
     problem: GLMProblem,
     alpha: float,
-    n_classes: int,
     *,
     start: MultinomialFit | None = None,
     max_iter: int = 100,
     tol: float = 1e-13,
 ) -> MultinomialFit:
-    """Minimise the penalised multinomial loss.
+    """Minimise the penalised multinomial loss; arguments are those of :func:`fit_glm`.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, r)
-        Features.
-    problem : GLMProblem
-        Its ``y`` holds class numbers, its ``offset`` has shape (n, classes).
-    alpha : float
-        Ridge strength.
-    n_classes : int
-        Number of classes.
-    start : MultinomialFit, optional
-        Where to start, such as the solution at a neighbouring alpha. At least one step is made from there.
-    max_iter : int
-        Most Newton steps.
-    tol : float
-        Largest violation of the optimality conditions, relative to the weight of all rows. The default is
-        what rounding leaves, and is not insisted on.
+    The ``y`` of ``problem`` holds class numbers, its ``offset`` has shape (n, classes). Violations count
+    relative to the weight of all rows.
     """
     task = _Task(Z, problem, alpha)
     if start is not None:
         theta = np.vstack([start.delta, start.intercept])
     else:
-        theta = np.zeros((Z.shape[1] + 1, n_classes))
+        theta = np.zeros((Z.shape[1] + 1, problem.offset.shape[1]))
         if problem.fit_intercept:
             theta[-1] = task.loss.best_constant(problem.y, problem.weight, problem.offset)
     total, previous, products = float(problem.weight.sum()), np.inf, _MANY
@@ -86,10 +76,15 @@ def fit_multinomial(
         if products > _FEW:
             factors = task.factors(P)
         step, products = _conjugate_gradients(task, P, factors, task.pull(g, theta))
-        moved = _halve(task, theta, step, value)
+
+        def along(t: float, theta: np.ndarray = theta, step: np.ndarray = step) -> tuple[Any, ...]:
+            trial = theta + t * step
+            return *task.look(trial), trial
+
+        moved = halved(along, value)
         if moved is None:  # no descent left above rounding error
             break
-        theta, value, eta, g = moved
+        value, eta, g, theta = moved
         previous = violation
     delta, b = theta[:-1], theta[-1]
     if problem.fit_intercept:
@@ -125,16 +120,9 @@ class _Task:
 
     def factors(self, P: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, float]]:
         """For each class its block of the Hessian, with the intercept taken out: factor, centre, weight."""
-        found = []
-        for w in (self.weight * np.maximum(P * (1.0 - P), 1e-12)).T:
-            center = self.free * (w @ self.Z) / w.sum()
-            H = np.sqrt(w)[:, None] * (self.Z - center)
-            A = H.T @ H
-            A[np.diag_indices_from(A)] += self.alpha
-            found.append(
-                (cholesky(A, lower=True, overwrite_a=True, check_finite=False), center, float(w.sum()))
-            )
-        return found
+        weights = (self.weight * np.maximum(P * (1.0 - P), 1e-12)).T
+        free = self.p.fit_intercept
+        return [(*weighted_ridge(self.Z, w, self.alpha, free), float(w.sum())) for w in weights]
 
 
 def _precondition(
@@ -170,17 +158,3 @@ def _conjugate_gradients(
         direction = solved + (square / last) * direction
         count += 1
     return step, count
-
-
-def _halve(
-    task: _Task, theta: np.ndarray, step: np.ndarray, value: float
-) -> tuple[np.ndarray, float, np.ndarray, np.ndarray] | None:
-    """Go along ``step``, by halves until the objective falls; ``None`` when it does not."""
-    t = 1.0
-    for _ in range(40):
-        trial = theta + t * step
-        reached, eta, g = task.look(trial)
-        if np.isfinite(reached) and reached <= value + 1e-13 * abs(value):
-            return trial, reached, eta, g
-        t *= 0.5
-    return None

@@ -107,7 +107,7 @@ def default_alphas(Z: np.ndarray, problem: GLMProblem) -> np.ndarray:
 def solve(Z: np.ndarray, problem: GLMProblem, alpha: float, *, start: Any = None, **options: Any) -> Any:
     """Fit with the solver that the loss needs; ``tol`` is for smooth losses."""
     if problem.loss.multiclass:
-        return fit_multinomial(Z, problem, alpha, problem.offset.shape[1], start=start, **options)
+        return fit_multinomial(Z, problem, alpha, start=start, **options)
     if not problem.loss.smooth:
         options.pop("tol", None)
         return fit_hinge(Z, problem, alpha, **options)
