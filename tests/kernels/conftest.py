@@ -23,53 +23,29 @@ from pellucid.kernels import (
 
 
 def _compositions():
-    a, b, c, d = RBF(0.7), Linear(1.3), Matern(0.9, nu=2.5), Periodic(2.7, 1.1)
-    function = REGISTRY["PairFunction"].examples()[0]
-    foreign = REGISTRY["SklearnKernel"].examples()[0]
-    ard = np.array([0.5, 1.0, 2.0])
+    """Every kernel inside others, most with a length-scale for each column."""
+    a, b, c = RBF(0.7), Linear(1.3), Matern(0.9, nu=2.5)
+    by_pair, by_matrix = PairFunction.examples()[0], GramFunction.examples()[0]
+    foreign = SklearnKernel.examples()[0]
+    ard, origin = np.array([0.5, 1.0, 2.0]), np.array([0.1, -0.2, 0.3])
     return [
         a * b + c,
-        a + b * c,
-        (a + b) * (c + d),
-        2 * a,
-        a * 2,
-        1 + a,
-        a + 1,
+        (a + b) * (c + Periodic(2.7, 1.1)),
         0.5 * a * 3.0 + 1.5,
-        sum([a, b]),
-        a**3,
-        b**2 * c,
-        (a + b) ** 2,
-        (b**2) ** 2,
-        a.exp(),
-        (a + 0.3 * c).exp() ** 2,
-        (a * b).exp() + c,
         Constant(2.0) * Constant(3.0),
-        Constant(2.0) + Constant(3.0) + a,
-        a.on([1]),
+        2 * b * (b + 0.5) ** 2,
+        (a + 0.3 * c).exp() ** 2,
         a.on(-1) + b.on(0),
-        (a * b + c).on([2, 0]),
-        ((a + 1) ** 2).on([1, 2]).exp(),
         (a.on([0]) + b).on([2, 1]),
-        a.on([0]) * c.on([1]) + b,
-        RBF(ard),
-        Matern(ard, nu=0.5),
-        RationalQuadratic(ard, 0.8),
-        Laplacian(ard),
-        Periodic(3.0, ard),
-        Linear(ard, origin=np.array([0.1, -0.2, 0.3])),
-        Polynomial(2, ard, 0.5, 0.2),
-        NTK(2, ard, 0.5, np.array([0.1, -0.2, 0.3])),
-        AdditivePairs("rbf", ard),
+        ((a + 1) ** 2).on([1, 2]).exp(),
+        RBF(ard) * Matern(ard, nu=0.5) + RationalQuadratic(ard, 0.8),
+        Laplacian(ard) + Periodic(3.0, ard) * Linear(ard, origin=origin),
+        Polynomial(2, ard, 0.5, 0.2) + NTK(2, ard, 0.5, origin),
         AdditivePairs("matern", ard) * RBF(ard) + Linear(ard[:2]).on([0, 2]),
-        2.0 * RBF(ard) * Periodic() + 0.5 * (Linear() + RBF()) ** 2 + 1.0,
         Categorical(0.3).on([2]) * a.on([0, 1]),
-        Categorical().on([2]) + b.on([0]),
-        function + a,
-        (2.0 * function) ** 2,
-        foreign + a,
+        (2.0 * by_pair) ** 2,
+        by_matrix + a,
         a * foreign.on([0, 1]),
-        (NTK(1) + AdditivePairs()) * Laplacian(2.0),
     ]
 
 

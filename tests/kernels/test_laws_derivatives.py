@@ -29,10 +29,7 @@ def test_input_gradients(smooth_kernel, X, Y):
         expected = (kernel(X + step, Y + 0.05) - kernel(X - step, Y + 0.05)) / (2 * STEP)
         assert gradient.shape == expected.shape
         assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7 * (1 + np.abs(expected).max()))
-
-
-def test_input_gradients_are_finite_at_the_rows_themselves(smooth_kernel, X):
-    assert all(np.all(np.isfinite(g)) for g in smooth_kernel.input_gradients(X, X))
+    assert all(np.all(np.isfinite(g)) for g in kernel.input_gradients(X, X))  # at the rows themselves
 
 
 def test_missing_derivatives_say_so(rough_kernel, X, Y):

@@ -12,24 +12,19 @@ def test_params_round_trip(kernel, X):
     params = kernel.get_params()
     assert copy.deepcopy(kernel).set_params(**params) == kernel
     assert kernel.set_params() is kernel
+    with pytest.raises(ValueError, match="Invalid parameter 'nonsense' for kernel"):
+        kernel.set_params(nonsense=1.0)
 
 
-def test_theta_identity(kernel):
-    theta = kernel.theta
+def test_theta(kernel):
+    theta, before = kernel.theta, copy.deepcopy(kernel)
     assert theta.ndim == 1
     assert len(kernel.theta_names) == len(set(kernel.theta_names)) == len(theta)
     assert_allclose(kernel.with_theta(theta).theta, theta, rtol=0, atol=1e-14)
-
-
-def test_with_theta_leaves_the_original_alone(kernel):
-    before = copy.deepcopy(kernel)
     changed = kernel.with_theta(kernel.theta + 0.5)
     assert kernel == before
     assert_allclose(changed.theta, kernel.theta + 0.5, rtol=0, atol=1e-14)
     assert (changed == kernel) == (kernel.theta.size == 0)
-
-
-def test_theta_of_the_wrong_length(kernel):
     with pytest.raises(ValueError, match=r"theta has \d+ entries, but the kernel"):
         kernel.with_theta(np.zeros(kernel.theta.size + 1))
 
@@ -53,11 +48,6 @@ def test_ard_has_the_same_values(kernel, X):
     assert_allclose(wide(X), kernel(X), rtol=1e-12)
     for part in wide.parts().values():
         assert "length_scale" not in part.hyperparameters or np.ndim(part.length_scale) == 1
-
-
-def test_invalid_name(kernel):
-    with pytest.raises(ValueError, match="Invalid parameter 'nonsense' for kernel"):
-        kernel.set_params(nonsense=1.0)
 
 
 def test_changing_an_operand_afterwards_changes_nothing_else():

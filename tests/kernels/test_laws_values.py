@@ -3,10 +3,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from pellucid.kernels import REGISTRY
+from pellucid.kernels import RBF, REGISTRY, Linear
 
 
-def test_shape_and_memory(kernel, X, Y):
+def test_shape_and_fresh_memory(kernel, X, Y):
     for A, B, K in [(X, X, kernel(X)), (X, Y, kernel(X, Y)), (Y, X, kernel(Y, X))]:
         assert K.shape == (len(A), len(B))
         assert K.dtype == np.float64
@@ -14,9 +14,6 @@ def test_shape_and_memory(kernel, X, Y):
         assert K.flags.writeable
         assert not np.shares_memory(K, A)
         assert not np.shares_memory(K, B)
-
-
-def test_freshly_allocated(kernel, X):
     first = kernel(X)
     kept = first.copy()
     first[:] = -1.0
@@ -30,9 +27,7 @@ def test_freshly_allocated(kernel, X):
 def test_symmetric(kernel, X, Y):
     assert_allclose(kernel(X), kernel(X).T, rtol=1e-13, atol=1e-14)
     assert_allclose(kernel(X, Y), kernel(Y, X).T, rtol=1e-13, atol=1e-14)
-
-
-def test_gram_matrix_is_the_matrix_between_the_rows_and_themselves(kernel, X):
+    # the Gram matrix is the matrix between the rows and themselves
     assert_allclose(kernel(X), kernel(X, X.copy()), rtol=1e-12, atol=1e-13)
 
 
@@ -46,19 +41,17 @@ def test_diagonal(kernel, X):
     assert_allclose(kernel.diag(X), np.diag(kernel(X)), rtol=1e-12)
 
 
-def test_element_by_element(kernel, X, Y):
+def test_rows_one_by_one_and_in_any_order(kernel, X, Y):
     K = kernel(X, Y)
+    order = np.random.default_rng(0).permutation(len(X))
+    assert_allclose(kernel(X[order], Y), K[order], rtol=1e-12, atol=1e-14)
+    assert_allclose(kernel(X[:1]), kernel(X)[:1, :1], rtol=1e-12)
     for i, j in [(0, 0), (3, 1), (11, 4)]:
         assert_allclose(kernel(X[i : i + 1], Y[j : j + 1])[0, 0], K[i, j], rtol=1e-12, atol=1e-14)
         if kernel.vectors:
             value = kernel(X[i], Y[j])
             assert type(value) is float
             assert_allclose(value, K[i, j], rtol=1e-12, atol=1e-14)
-
-
-def test_rows_in_any_order(kernel, X, Y):
-    order = np.random.default_rng(0).permutation(len(X))
-    assert_allclose(kernel(X[order], Y), kernel(X, Y)[order], rtol=1e-12, atol=1e-14)
 
 
 def test_any_numeric_type(kernel, X, Y):
@@ -78,10 +71,6 @@ def test_lists_and_sparse(kernel, X, Y):
     assert_allclose(kernel.diag(sparse.csr_array(X)), kernel.diag(X), rtol=1e-12)
 
 
-def test_one_row(kernel, X):
-    assert_allclose(kernel(X[:1]), kernel(X)[:1, :1], rtol=1e-12)
-
-
 def test_no_rows(transparent_kernel, X, Y):
     kernel = transparent_kernel
     assert kernel(X[:0]).shape == (0, 0)
@@ -90,8 +79,8 @@ def test_no_rows(transparent_kernel, X, Y):
     assert kernel.diag(X[:0]).shape == (0,)
 
 
-def test_one_dimensional_data_are_refused(kernel, X):
-    if kernel.vectors:
+def test_one_dimensional_data_are_refused(X):
+    for kernel in (RBF(), RBF().on([0]) + Linear()):
         with pytest.raises(ValueError, match="Expected a 2-D array of rows, got 1 dimension"):
             kernel(X[:, 0])
 

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pellucid.linalg import column_space
 from pellucid.linalg.column_space import ColumnSpace
 
-SHAPES = [(1, 1), (1, 4), (2, 5), (3, 2), (20, 6), (20, 19), (20, 20), (20, 90)]
+SHAPES = [(1, 1), (1, 4), (3, 2), (20, 6), (20, 19), (20, 90)]
 
 
 @pytest.fixture(params=["direct", "gram"])

@@ -23,7 +23,7 @@ def positive_definite(n, dtype=np.float64):
 
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [1, 2, 7, 130])
+@pytest.mark.parametrize("n", [1, 130])
 def test_factor_and_inverse(n, dtype):
     A = positive_definite(n, dtype)
     L = lower_factor(A.copy())
@@ -65,7 +65,7 @@ def test_a_routine_of_other_arguments_is_not_called():
 
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(1, 1), (5, 40), (40, 5), (3, 0), (0, 4)])
+@pytest.mark.parametrize("shape", [(5, 40), (40, 5), (3, 0), (0, 4)])
 def test_sums_of_squares(shape, dtype):
     Zt = np.random.default_rng(0).standard_normal(shape).astype(dtype)
     before = np.asfortranarray(np.arange(shape[0] ** 2).reshape(shape[0], shape[0]), dtype=dtype)

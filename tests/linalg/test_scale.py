@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pellucid.linalg import column_scale, power_of_two
 
 
-@pytest.mark.parametrize("unit", [1e-300, 1e-150, 1e-5, 1.0, 1e5, 1e150, 1e300])
+@pytest.mark.parametrize("unit", [1e-300, 1.0, 1e300])
 def test_standard_deviation_in_any_unit(unit):
     X = np.random.default_rng(0).normal(loc=[0.0, 1.0, -5.0, 100.0], size=(50, 4))
     assert_allclose(column_scale(unit * X) / unit, X.std(axis=0), rtol=1e-12)
@@ -26,8 +26,7 @@ def test_weights_count_rows():
     )
 
 
-@pytest.mark.parametrize("value", [0.0, 0.1, -3.0, 1e150, 1e-150, 1 / 3])
-@pytest.mark.parametrize("n", [1, 7, 100_000])
+@pytest.mark.parametrize(("value", "n"), [(0.0, 1), (0.1, 7), (-3.0, 7), (1e150, 7), (1 / 3, 100_000)])
 def test_constant_columns_have_scale_one(value, n):
     assert_array_equal(column_scale(np.full((n, 1), value)), [1.0])
     weight = np.random.default_rng(0).uniform(size=n)

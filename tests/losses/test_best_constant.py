@@ -71,12 +71,12 @@ def test_weight_two_is_the_row_twice(loss, sample):
     np.testing.assert_allclose(np.asarray(a)[present], np.asarray(b)[present], rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("factor", [1e-300, 0.3, 1e307])
-def test_the_scale_of_the_weights_does_not_matter(loss, sample, factor):
+def test_the_scale_of_the_weights_does_not_matter(loss, sample):
     y, offset = sample(loss, np.random.default_rng(5))
     weight = np.random.default_rng(6).uniform(0.1, 1, len(y))
-    a, b = (loss.best_constant(y, f * weight, offset) for f in (1.0, factor))
-    np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+    a, *scaled = (loss.best_constant(y, f * weight, offset) for f in (1.0, 1e-300, 0.3, 1e307))
+    for b in scaled:
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
 
 
 def test_a_shifted_offset_shifts_the_constant(scalar_loss, sample):
@@ -165,10 +165,10 @@ def test_a_new_loss_needs_no_closed_form(monkeypatch):
         LogCosh().curvature([1.0], [2.0])
 
 
-@pytest.mark.parametrize("weight", [[1.0], [1.0, -1.0], [0.0, 0.0], [np.nan, 1.0]])
-def test_bad_weights(loss, weight):
-    with pytest.raises(ValueError, match=r"[Ww]eight"):
-        loss.best_constant([1, 1], weight)
+def test_bad_weights(loss):
+    for weight in ([1.0], [1.0, -1.0], [0.0, 0.0], [np.nan, 1.0]):
+        with pytest.raises(ValueError, match=r"[Ww]eight"):
+            loss.best_constant([1, 1], weight)
 
 
 def test_bad_targets_and_offsets(scalar_loss):

@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 
-from pellucid.losses import Hinge, Logistic, Squared
+from pellucid.losses import Hinge, Logistic, Squared, SquaredHinge
 
 
 def _results(loss, y, eta):
@@ -15,24 +15,12 @@ def _results(loss, y, eta):
         yield loss.mean(eta)
 
 
-def test_shapes(loss, sample):
+def test_results_are_float64_whatever_comes_in(loss, sample):
     y, eta = sample(loss, np.random.default_rng(0))
-    assert loss.value(y, eta).shape == loss.deviance(y, eta).shape == y.shape
-    assert loss.gradient(y, eta).shape == eta.shape
-    if loss.smooth:
-        assert loss.curvature(y, eta).shape == eta.shape
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.longdouble])
-def test_results_are_float64_whatever_comes_in(loss, sample, dtype):
-    y, eta = sample(loss, np.random.default_rng(0))
-    for result in _results(loss, y.astype(dtype), eta.astype(dtype)):
-        assert isinstance(result, np.ndarray)
-        assert result.dtype == np.float64
-
-
-def test_float32_is_computed_in_float64(loss, sample):
-    y, eta = sample(loss, np.random.default_rng(0))
+    for dtype in (np.float32, np.float64, np.longdouble):
+        for result in _results(loss, y.astype(dtype), eta.astype(dtype)):
+            assert isinstance(result, np.ndarray)
+            assert result.dtype == np.float64
     eta = eta.astype(np.float32)
     for a, b in zip(_results(loss, y, eta), _results(loss, y, eta.astype(np.float64)), strict=True):
         np.testing.assert_array_equal(a, b)
@@ -47,8 +35,12 @@ def test_integers_and_lists_are_welcome(loss, sample):
         np.testing.assert_array_equal(a, b)
 
 
-def test_inputs_are_left_alone_and_results_are_new(loss, sample):
+def test_shapes_of_results_that_are_new_and_inputs_left_alone(loss, sample):
     y, eta = sample(loss, np.random.default_rng(0))
+    assert loss.value(y, eta).shape == loss.deviance(y, eta).shape == y.shape
+    assert loss.gradient(y, eta).shape == eta.shape
+    if loss.smooth:
+        assert loss.curvature(y, eta).shape == eta.shape
     y.flags.writeable = eta.flags.writeable = False
     for result in _results(loss, y, eta):
         assert result.flags.writeable
@@ -85,10 +77,12 @@ def test_a_column_against_a_row_is_refused():
         Squared().value(np.zeros((5, 1)), np.zeros(5))
 
 
-def test_mean_of_a_margin_names_the_way_out(loss):
-    if not loss.linked:
+def test_what_a_margin_does_not_have_names_the_way_out():
+    for loss in (Hinge(), SquaredHinge()):
         with pytest.raises(TypeError, match=r"no inverse link.*logistic"):
             loss.mean([0.0])
+    with pytest.raises(TypeError, match="quadratic programme"):
+        Hinge().curvature([1.0], [0.5])
 
 
 def test_pickles_copies_and_compares(loss):

@@ -17,28 +17,22 @@ def test_targets_come_back_as_float64(loss, sample):
         np.testing.assert_array_equal(checked, [1.0, 1.0, 1.0])
 
 
-@pytest.mark.parametrize("y", [["a", "b"], [1 + 2j, 1.0], [{}, {}], [None, 1.0, "x"]])
-def test_what_is_not_a_number_is_refused(loss, y):
-    with pytest.raises(ValueError, match="numeric targets"):
-        loss.check_targets(y)
+def test_what_is_no_target_of_any_loss_is_refused(loss):
+    for y in (["a", "b"], [1 + 2j, 1.0], [{}, {}], [None, 1.0, "x"]):
+        with pytest.raises(ValueError, match="numeric targets"):
+            loss.check_targets(y)
+    for bad in (np.nan, np.inf, -np.inf):
+        with pytest.raises(ValueError, match="NaN or infinity"):
+            loss.check_targets([1.0, bad])
+    for empty in ([], 1.0):
+        with pytest.raises(ValueError, match="at least one row"):
+            loss.check_targets(empty)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_missing_and_infinite_targets_are_refused(loss, bad):
-    with pytest.raises(ValueError, match="NaN or infinity"):
-        loss.check_targets([1.0, bad])
-
-
-@pytest.mark.parametrize("y", [[], 1.0])
-def test_no_rows_are_refused(loss, y):
-    with pytest.raises(ValueError, match="at least one row"):
-        loss.check_targets(y)
-
-
-@pytest.mark.parametrize("y", [[-1, 1], [1, 2], [0.0, 0.5], [0, 1, 2]])
-def test_two_classes_are_zero_and_one(binary_loss, y):
-    with pytest.raises(ValueError, match=r"0 and 1, got .*Encode"):
-        binary_loss.check_targets(y)
+def test_two_classes_are_zero_and_one(binary_loss):
+    for y in ([-1, 1], [1, 2], [0.0, 0.5], [0, 1, 2]):
+        with pytest.raises(ValueError, match=r"0 and 1, got .*Encode"):
+            binary_loss.check_targets(y)
 
 
 def test_squared_takes_several_outputs():

@@ -47,7 +47,9 @@ def test_exact_for_squared_loss(fit_intercept):
     Z = spectral(rbf(X))
     problem = GLMProblem(y, weight, offset, as_loss("squared"), fit_intercept)
     fit = fit_glm(Z, problem, 0.1)
-    np.testing.assert_allclose(fit.loo_eta(Z, problem, np.ones(len(Z))), by_refits(Z, problem, 0.1, fit), atol=1e-9)
+    np.testing.assert_allclose(
+        fit.loo_eta(Z, problem, np.ones(len(Z))), by_refits(Z, problem, 0.1, fit), atol=1e-9
+    )
 
 
 def test_equal_to_kernel_ridge():

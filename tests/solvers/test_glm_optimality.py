@@ -7,7 +7,6 @@ from glm_oracles import SMOOTH, gradient, rbf, sample, side, spectral
 from pellucid.losses import Hinge, Multinomial, as_loss
 from pellucid.solvers import GLMProblem, fit_glm, fit_hinge, fit_multinomial
 
-ALPHAS = [1e-4, 0.1, 10.0, 1e4]
 N = 60
 
 
@@ -19,8 +18,7 @@ def setting(name, fit_intercept=True):
     return spectral(rbf(X)), GLMProblem(y, weight, offset, as_loss(name), fit_intercept)
 
 
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize(("alpha", "fit_intercept"), [(1e-4, True), (0.1, False), (10.0, True), (1e4, False)])
 @pytest.mark.parametrize("name", SMOOTH)
 def test_gradient_vanishes(name, alpha, fit_intercept):
     Z, problem = setting(name, fit_intercept)
@@ -31,6 +29,8 @@ def test_gradient_vanishes(name, alpha, fit_intercept):
     assert fit.converged
     np.testing.assert_allclose(alpha * fit.delta + Z.T @ g, 0, atol=1e-10 * scale)
     np.testing.assert_allclose(fit.eta, eta, rtol=1e-12, atol=1e-12)
+    f = Z @ fit.delta
+    np.testing.assert_allclose(Z @ (Z.T @ fit.dual_coef), f, atol=1e-8 * np.abs(f).max())
     if fit_intercept:
         assert abs(g.sum()) < 1e-10 * scale
     else:
@@ -45,17 +45,8 @@ def test_gradient_of_the_loss_itself_vanishes(name):
     np.testing.assert_allclose(0.1 * fit.delta + Z.T @ g, 0, atol=1e-6)
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("name", SMOOTH)
-def test_dual_coefficients_reproduce_the_fit(name, alpha):
-    Z, problem = setting(name)
-    fit = fit_glm(Z, problem, alpha)
-    f = Z @ fit.delta
-    np.testing.assert_allclose(Z @ (Z.T @ fit.dual_coef), f, atol=1e-8 * np.abs(f).max())
-
-
 @pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("alpha", [1e-4, 10.0])
 def test_multinomial(alpha, fit_intercept):
     Z, problem = setting("multinomial", fit_intercept)
     fit = fit_multinomial(Z, problem, alpha)
@@ -73,7 +64,7 @@ def test_multinomial(alpha, fit_intercept):
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("offset", [True, False])
-@pytest.mark.parametrize("alpha", [1e-6, 1e-3, 0.1, 10.0, 1e4])
+@pytest.mark.parametrize("alpha", [1e-6, 0.1, 1e4])
 def test_hinge_has_no_duality_gap(alpha, offset, fit_intercept):
     Z, p = setting("hinge", fit_intercept)
     problem = GLMProblem(p.y, p.weight, p.offset if offset else 0 * p.offset, Hinge(), fit_intercept)

@@ -46,7 +46,7 @@ class _Composite(_Composed):
     @classmethod
     def examples(cls) -> list[Kernel]:
         a, b, c = RBF(0.7), Linear(1.3), Constant(0.4)
-        return [cls(a, b), cls(cls(a, c), b), cls(a, cls(b, c))]
+        return [cls(a, b), cls(a, cls(b, c))]
 
     @property
     def children(self) -> tuple[Kernel, ...]:

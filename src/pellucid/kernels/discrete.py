@@ -75,7 +75,7 @@ class Categorical(Kernel):
 
     @classmethod
     def examples(cls) -> list[Kernel]:
-        return [cls(), cls(0.0), cls(0.9)]
+        return [cls(), cls(0.0)]
 
     def _gram(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         K = np.ones((len(X), len(Y)))

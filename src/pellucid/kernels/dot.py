@@ -132,7 +132,7 @@ class Polynomial(_DotProduct):
 
     @classmethod
     def examples(cls) -> list[Kernel]:
-        return [cls(2), cls(3, length_scale=2.0, bias=0.0), cls(3, length_scale=1.5, bias=0.3, origin=0.5)]
+        return [cls(3, length_scale=2.0, bias=0.0), cls(2, length_scale=1.5, bias=0.3, origin=0.5)]
 
     def _value(self, t: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         t += self.bias
@@ -192,7 +192,7 @@ class NTK(_DotProduct):
 
     @classmethod
     def examples(cls) -> list[Kernel]:
-        return [cls(), cls(depth=1, bias=0.0), cls(depth=3, length_scale=2.0, bias=0.5)]
+        return [cls(depth=1, bias=0.0), cls(depth=3, length_scale=2.0, bias=0.5)]
 
     def _cosine(
         self, t: np.ndarray, a: np.ndarray, b: np.ndarray
