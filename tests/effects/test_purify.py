@@ -5,14 +5,14 @@ import pytest
 
 from pellucid.effects import Effect, Grid, purify_effects, purify_surface
 
-RNG = np.random.default_rng(0)
-VALUES = RNG.normal(size=(5, 4))
-JOINT = RNG.uniform(0.1, 1.0, size=(5, 4))
-PRODUCT = np.outer(RNG.uniform(0.1, 1.0, 5), RNG.uniform(0.1, 1.0, 4))
+OUTPUTS = np.random.default_rng(0).normal(size=(5, 4, 3))
+VALUES = OUTPUTS[:, :, 0]
+JOINT = np.random.default_rng(1).uniform(0.1, 1.0, size=(5, 4))
+PRODUCT = np.outer(JOINT.sum(axis=1), JOINT.sum(axis=0))
 
 
 @pytest.mark.parametrize("density", [JOINT, PRODUCT], ids=["joint", "product"])
-@pytest.mark.parametrize("values", [VALUES, RNG.normal(size=(5, 4, 3))], ids=["one", "outputs"])
+@pytest.mark.parametrize("values", [VALUES, OUTPUTS], ids=["one", "outputs"])
 def test_surface(density, values):
     surface, first, second, constant = purify_surface(values, density)
     np.testing.assert_allclose(surface + first[:, None] + second[None] + constant, values, atol=1e-12)
@@ -51,11 +51,12 @@ def test_points_without_rows():
 def model():
     grids = [Grid(name, np.arange(m, dtype=float)) for name, m in (("a", 5), ("b", 4), ("c", 3))]
     marginals = {j: np.full(len(grid), 1.0 / len(grid)) for j, grid in enumerate(grids)}
-    curve = RNG.normal(size=5)
+    rng = np.random.default_rng(2)
+    curve = rng.normal(size=5)
     effects = [
         Effect((0,), "a", (grids[0],), curve - curve.mean(), marginals[0]),
         Effect((0, 1), "a × b", (grids[0], grids[1]), VALUES, JOINT / JOINT.sum()),
-        Effect((1, 2), "b × c", (grids[1], grids[2]), RNG.normal(size=(4, 3)), np.full((4, 3), 1 / 12)),
+        Effect((1, 2), "b × c", (grids[1], grids[2]), rng.normal(size=(4, 3)), np.full((4, 3), 1 / 12)),
     ]
     return effects, grids, marginals
 

@@ -39,9 +39,7 @@ ZEROS_ALLOWED = [t for t in TRANSFORMERS if isinstance(t, (Closure, PowerTransfo
 
 every = pytest.mark.parametrize("transformer", TRANSFORMERS, ids=repr)
 # one of each class, and one of each way in which rows come in
-EACH_CLASS = [
-    next(t for t in reversed(TRANSFORMERS) if type(t) is cls) for cls in {type(t): 0 for t in TRANSFORMERS}
-]
+EACH_CLASS = list({type(t): t for t in TRANSFORMERS}.values())
 each_class = pytest.mark.parametrize("transformer", EACH_CLASS, ids=repr)
 each_base = pytest.mark.parametrize("transformer", [Closure(), CenteredLogRatio()], ids=repr)
 

@@ -6,8 +6,6 @@ from scipy.optimize import minimize_scalar
 
 from pellucid.solvers import calibrate
 
-RNG = np.random.default_rng(0)
-
 
 def scores_of_slope(slope, n=4000):
     """Two-class scores whose labels have probability softmax(slope · scores)."""
@@ -25,8 +23,9 @@ def test_a_known_slope_is_found(slope):
 
 def test_it_is_the_weighted_maximum_of_the_smoothed_likelihood():
     labels = np.arange(30) % 3
-    scores = RNG.normal(size=(30, 3)) + np.eye(3)[labels]
-    weight = RNG.uniform(0.5, 2.0, size=30)
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(30, 3)) + np.eye(3)[labels]
+    weight = rng.uniform(0.5, 2.0, size=30)
     found = calibrate(scores, labels, weight).slope
     target = np.full((30, 3), (1.0 - 11.0 / 12.0) / 2.0)  # ten rows of each class
     target[np.arange(30), labels] = 11.0 / 12.0
@@ -55,7 +54,7 @@ def test_the_unit_of_scores_and_of_weights_does_not_matter():
 
 def test_repeated_rows_equal_whole_weights():
     scores, labels = scores_of_slope(1.0, n=40)
-    counts = RNG.integers(1, 4, size=40)
+    counts = np.random.default_rng(2).integers(1, 4, size=40)
     repeated = calibrate(np.repeat(scores, counts, axis=0), np.repeat(labels, counts), np.ones(counts.sum()))
     weighted = calibrate(scores, labels, counts.astype(float), counts.astype(float))
     assert repeated.slope == pytest.approx(weighted.slope, rel=1e-6)

@@ -7,12 +7,17 @@ from scipy.stats import multivariate_normal
 
 from pellucid.solvers import CRITERIA, CholeskySolver, SpectralSolver
 
-RNG = np.random.default_rng(0)
 N, ALPHA = 14, 0.3
-PHI = RNG.normal(size=(N, 20))
-K = PHI @ PHI.T / 20
-Y = RNG.normal(size=(N, 2)) + 1.0
-COUNTS = RNG.integers(1, 4, size=N)
+
+
+def problem():
+    """A kernel matrix, targets, and how often each row stands for."""
+    rng = np.random.default_rng(0)
+    Phi = rng.normal(size=(N, 20))
+    return Phi @ Phi.T / 20, rng.normal(size=(N, 2)) + 1.0, rng.integers(1, 4, size=N)
+
+
+K, Y, COUNTS = problem()
 REPEATED = np.repeat(np.arange(N), COUNTS)
 INTERCEPT = pytest.mark.parametrize("fit_intercept", [True, False])
 
@@ -52,7 +57,7 @@ def test_gcv_is_its_formula(fit_intercept):
 
 
 def test_likelihood_is_a_gaussian_density():
-    weight = RNG.uniform(0.2, 1.0, size=N)
+    weight = np.random.default_rng(1).uniform(0.2, 1.0, size=N)
     covariance = 1.7 * (K + ALPHA * np.diag(1.0 / weight))
     expected = [multivariate_normal(np.zeros(N), covariance).logpdf(y) for y in Y.T]
     found = fits(weight, fit_intercept=False)

@@ -7,11 +7,9 @@ from pellucid.exceptions import IndefiniteKernelError
 from pellucid.linalg import prepare
 from pellucid.solvers import SpectralSolver, check_positive, clip, positive_part
 
-RNG = np.random.default_rng(2)
-
 
 def matrix(values):
-    Q = np.linalg.qr(RNG.normal(size=(len(values), len(values))))[0]
+    Q = np.linalg.qr(np.random.default_rng(2).normal(size=(len(values), len(values))))[0]
     return (Q * np.asarray(values)) @ Q.T
 
 
@@ -39,7 +37,7 @@ def test_rounding_is_not_held_against_a_matrix(fit_intercept):
 
 def test_conditionally_positive_matrices_pass_with_an_intercept():
     """Minus the distance is not a kernel, but centred it is one."""
-    x = RNG.normal(size=8)
+    x = np.random.default_rng(3).normal(size=8)
     K = -np.abs(x[:, None] - x)
     SpectralSolver.start(K.copy(), np.ones(8), fit_intercept=True, trusted=False)
     with pytest.raises(IndefiniteKernelError):
@@ -50,7 +48,7 @@ def test_clipping_gives_the_nearest_positive_matrix():
     values, U = np.linalg.eigh(INDEFINITE)
     clipped, kept = clip(INDEFINITE.copy(), np.ones(6))
     assert np.allclose(clipped, (U * np.maximum(values, 0.0)) @ U.T)
-    a = RNG.normal(size=(6, 2))
+    a = np.random.default_rng(4).normal(size=(6, 2))
     assert np.allclose(INDEFINITE @ positive_part(a, kept, np.ones(6)), clipped @ a)
 
 
@@ -60,5 +58,5 @@ def test_clipping_with_weights_is_clipping_repeated_rows():
     clipped, kept = clip(INDEFINITE.copy(), counts.astype(float))
     repeated, _ = clip(INDEFINITE[np.ix_(rows, rows)], np.ones(len(rows)))
     assert np.allclose(clipped[np.ix_(rows, rows)], repeated)
-    a = RNG.normal(size=(6, 2))
+    a = np.random.default_rng(4).normal(size=(6, 2))
     assert np.allclose(INDEFINITE @ positive_part(a, kept, counts.astype(float)), clipped @ a)

@@ -7,14 +7,15 @@ from oracles import bordered, loo_residuals, solve, without
 from pellucid.kernels import Matern
 from pellucid.solvers import Posterior
 
-RNG = np.random.default_rng(5)
-X, X_NEW = RNG.normal(size=(15, 2)), RNG.normal(size=(6, 2))
-Y = RNG.normal(size=(15, 1))
+X, X_NEW, Y = (
+    np.random.default_rng(seed).normal(size=s) for seed, s in enumerate([(15, 2), (6, 2), (15, 1)])
+)
+WEIGHT = np.random.default_rng(3).uniform(0.3, 3.0, size=15)
 KERNEL = Matern(0.8)
 ALPHA = 0.15
 CASES = pytest.mark.parametrize(
     ("weight", "fit_intercept"),
-    [(w, b) for w in (np.ones(15), RNG.uniform(0.3, 3.0, size=15)) for b in (True, False)],
+    [(w, b) for w in (np.ones(15), WEIGHT) for b in (True, False)],
     ids=["plain", "plain, no intercept", "weighted", "weighted, no intercept"],
 )
 
