@@ -9,8 +9,6 @@ from pellucid.solvers import Posterior
 
 X, X_NEW = (np.random.default_rng(n).normal(size=(n, 2)) for n in (15, 6))
 Y = np.random.default_rng(0).normal(size=(15, 1))
-    np.random.default_rng(seed).normal(size=s) for seed, s in enumerate([(15, 2), (6, 2), (15, 1)])
-)
 WEIGHT = np.random.default_rng(3).uniform(0.3, 3.0, size=15)
 KERNEL = Matern(0.8)
 ALPHA = 0.15
