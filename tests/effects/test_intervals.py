@@ -67,3 +67,9 @@ def test_too_few_rows_for_the_coverage():
     with pytest.raises(ValueError, match=r"coverage 0\.9 needs at least 9 rows, got 8"):
         jackknife_plus(np.zeros((1, 8)), np.zeros(8), np.ones(8), 0.9)
     jackknife_plus(np.zeros((1, 9)), np.zeros(9), np.ones(9), 0.9)
+
+
+@pytest.mark.parametrize("coverage", [0.0, 1.0, 90])
+def test_impossible_coverage(coverage):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        jackknife_plus(np.zeros((1, 8)), np.zeros(8), np.ones(8), coverage)

@@ -205,3 +205,8 @@ def test_the_data_are_neither_copied_nor_changed():
     assert space.X is X
     assert_array_equal(X, kept)
     assert "centered=True" in repr(space)
+
+
+def test_whole_numbers():
+    X = np.random.default_rng(0).integers(0, 5, size=(12, 4))
+    assert_allclose(ColumnSpace.of(X).singular, ColumnSpace.of(X.astype(float)).singular, rtol=1e-14)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.linalg import distances, manhattan_distances, squared_distances
+from pellucid.linalg import distances, manhattan_distances, scaled_squared_distances, squared_distances
 
 FEW, MANY = 3, 40  # columns: differenced directly, and by way of a matrix product
 
@@ -124,3 +124,10 @@ def test_never_negative_and_close_to_the_loop(X, Y):
     D = squared_distances(X, Y)
     assert np.all(D >= 0)
     assert_allclose(D, by_loop(X, Y), rtol=1e-8, atol=1e-300)
+
+
+def test_very_wide_rows_are_scaled_by_blocks():
+    rng = np.random.default_rng(0)
+    X, Y, scale = rng.normal(size=(4, 9000)), rng.normal(size=(3, 9000)), rng.uniform(0.5, 2.0, size=9000)
+    assert_allclose(scaled_squared_distances(X, Y, scale), by_loop(X / scale, Y / scale), rtol=1e-12)
+    assert_allclose(scaled_squared_distances(X, X, 2.0), by_loop(X / 2, X / 2), rtol=1e-12)

@@ -1,9 +1,11 @@
 """The tables that can be loaded: what they are called, what is predicted, and where they come from."""
 
 import csv
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import resources
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,12 @@ class Entry:
 
 def _read() -> dict[str, Entry]:
     """The entries of ``catalog.csv`` by name; columns to drop are separated by spaces."""
+    kinds: dict[str, Callable[[str], Any]] = {"rows": int, "features": int, "openml": int}
+    kinds["drop"] = lambda text: tuple(text.split())
     with resources.files("pellucid.datasets").joinpath("catalog.csv").open(encoding="utf-8") as lines:
-        rows = list(csv.DictReader(lines))
-    found = {}
-    for row in rows:
-        size = {"rows": int(row.pop("rows")), "features": int(row.pop("features"))}
-        drop, openml = tuple(row.pop("drop").split()), int(row.pop("openml") or 0) or None
-        bundled = row.pop("bundled") or None
-        found[row["name"]] = Entry(**row, **size, drop=drop, openml=openml, bundled=bundled)
-    return found
+        rows: list[dict[str, Any]] = list(csv.DictReader(lines))
+    given = [{key: kinds.get(key, str)(text) for key, text in row.items() if text} for row in rows]
+    return {row["name"]: Entry(**row) for row in given}
 
 
 CATALOG: dict[str, Entry] = _read()

@@ -71,8 +71,9 @@ class CholeskySolver(_DualSolver):
             slacks.append(np.minimum(alpha * B_ii, 1.0))
             quadratics.append(np.einsum("nq,nq->q", Z, a))
             log_dets.append(log_det - 2.0 * np.log(p.root).sum())
-        results = map(np.array, (residuals, slacks, quadratics, log_dets))
-        return Fits(np.asarray(alphas, dtype=float), *results, p.root**2, p.q is not None)
+        r, slack, quadratic, log_det = map(np.array, (residuals, slacks, quadratics, log_dets))
+        alphas = np.asarray(alphas, dtype=float)
+        return Fits(alphas, r, slack, quadratic, log_det, p.root**2, p.q is not None)
 
 
 @dataclass(frozen=True)
