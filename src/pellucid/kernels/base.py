@@ -135,20 +135,7 @@ class Kernel(Parameterized, ABC):
         """Draw ``n`` frequencies ``ω`` in ``dim`` columns such that ``k(x, y) = E cos(ωᵀ(x − y))``.
 
         By Bochner's theorem every continuous kernel of the difference ``x − y`` with ``k(x, x) = 1`` has such
-        a distribution, its spectral measure.
-
-        Parameters
-        ----------
-        n : int
-            Number of draws.
-        dim : int
-            Number of columns; a length-scale per column must have as many entries.
-        rng : numpy.random.RandomState
-            Source of randomness.
-
-        Returns
-        -------
-        frequencies : ndarray of shape (n, dim)
+        a distribution, its spectral measure. The result has shape (n, dim).
         """
         raise self._missing(
             "spectral sampler, so there are no random Fourier features for it. Kernels that have one: RBF, "

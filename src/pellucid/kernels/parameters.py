@@ -104,11 +104,10 @@ class Parameterized:
                 f"theta has {theta.size} entries, but the kernel {self} needs {self.theta_names}."
             )
         new = copy.deepcopy(self)
-        start = 0
-        for node in new._nodes():
-            size = len(node._own_theta())
-            node._take_theta(theta[start : start + size])
-            start += size
+        nodes = list(new._nodes())
+        ends = np.cumsum([len(node._own_theta()) for node in nodes])
+        for node, own in zip(nodes, np.split(theta, ends[:-1]), strict=True):
+            node._take_theta(own)
         return new
 
     def _own_theta(self) -> np.ndarray:

@@ -14,14 +14,13 @@ from pellucid.linalg.factor import (
 from pellucid.linalg.lapack import lower_factor, lower_inverse
 from pellucid.linalg.low_rank_eigh import positive_spectrum
 from pellucid.linalg.memory import available_memory, format_bytes, require_memory
-from pellucid.linalg.nystrom import PivotedCholesky, pivoted_cholesky
+from pellucid.linalg.nystrom import pivoted_cholesky
 from pellucid.linalg.scale import column_scale, power_of_two
 from pellucid.linalg.threads import calm_threads, side_by_side
 from pellucid.linalg.wide import apply, column_moments
 
 __all__ = [
     "ColumnSpace",
-    "PivotedCholesky",
     "Prepared",
     "apply",
     "available_memory",

@@ -33,6 +33,7 @@ from pellucid.losses import Loss, Squared
 
 _SECOND_STEP = 4000  # rows up to which leave-one-out makes a second step,
 _THIRD_STEP = 1500  # and a third
+CONVERGED = 1e-7  # violation of the optimality conditions up to which a fit counts as converged
 _FLOOR = 1e-10  # least curvature of a row: keeps its working target finite, and does not move the solution
 
 
@@ -184,7 +185,7 @@ def fit_glm(
         value, delta, f, b = moved
         eta = p.offset + f + b
         previous = violation
-    done = is_converged(violation)
+    done = violation <= CONVERGED
     return GLMFit(alpha, delta, float(b), eta, g, w, iteration, done, violation, L, center)
 
 
@@ -205,11 +206,6 @@ def _gradient_size(p: GLMProblem, eta: np.ndarray) -> float:
     if isinstance(p.loss, Squared):  # gradients have the unit of the targets
         return max(size, 1e-8 * float(p.weight @ np.abs(p.y))) or 1.0
     return max(size, 1e-3 * float(p.weight.sum()))
-
-
-def is_converged(violation: float) -> bool:
-    """Whether the optimality conditions hold well enough."""
-    return violation <= 1e-7
 
 
 def rounding_reached(violation: float, previous: float) -> bool:

@@ -20,13 +20,12 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from pellucid.solvers.glm import GLMProblem
+from pellucid.solvers.glm import CONVERGED, GLMProblem
 
 _PATIENCE = 20  # steps per row that libsvm may take
 _EDGE = 1e-6  # share of the box that counts as its edge before the solution is polished
 _MEND = 1e-10  # violation of a margin above which a row is moved into its box
 _ROUNDS = 30  # most rounds of mending
-_TOLERANCE = 1e-7  # violation of the optimality conditions up to which a fit counts as converged
 
 
 @dataclass(frozen=True)
@@ -63,18 +62,9 @@ class _Dual:
 
 
 def fit_hinge(Z: np.ndarray, problem: GLMProblem, alpha: float, *, max_iter: int = 100) -> HingeFit:
-    """Minimise the penalised hinge loss.
+    """Minimise the penalised hinge loss; arguments are those of :func:`fit_glm`.
 
-    Parameters
-    ----------
-    Z : ndarray of shape (n, r)
-        Features.
-    problem : GLMProblem
-        Its ``y`` holds zeros and ones.
-    alpha : float
-        Ridge strength.
-    max_iter : int
-        Most steps of the interior-point method.
+    The ``y`` of ``problem`` holds zeros and ones, and ``max_iter`` limits the interior-point method.
     """
     t = 2.0 * problem.y - 1.0
     if problem.fit_intercept and np.all(t == t[0]):  # one class only, as may happen in a fold
@@ -86,10 +76,10 @@ def fit_hinge(Z: np.ndarray, problem: GLMProblem, alpha: float, *, max_iter: int
     if problem.fit_intercept and not np.any(problem.offset):
         beta, b, steps = _by_libsvm(Z, problem, alpha)
         beta, b, found = _polish(dual, beta, b)
-    if found > _TOLERANCE:
+    if found > CONVERGED:
         beta, b, steps = _by_interior_points(dual, max_iter)
         beta, b, found = _polish(dual, beta, b)
-    return HingeFit(alpha, dual.H.T @ beta, b, t * beta, steps, found <= _TOLERANCE, found)
+    return HingeFit(alpha, dual.H.T @ beta, b, t * beta, steps, found <= CONVERGED, found)
 
 
 def _by_libsvm(Z: np.ndarray, problem: GLMProblem, alpha: float) -> tuple[np.ndarray, float, int]:

@@ -13,14 +13,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from pellucid.losses import Multinomial
-from pellucid.solvers.glm import (
-    GLMProblem,
-    halved,
-    is_converged,
-    optimality,
-    rounding_reached,
-    weighted_ridge,
-)
+from pellucid.solvers.glm import CONVERGED, GLMProblem, halved, optimality, rounding_reached, weighted_ridge
 
 _FEW = 15  # products per Newton step up to which the preconditioner is good enough
 _MANY = 300  # most products per Newton step
@@ -89,7 +82,7 @@ def fit_multinomial(
     delta, b = theta[:-1], theta[-1]
     if problem.fit_intercept:
         b = b - b.mean()  # a common shift of all scores changes nothing
-    return MultinomialFit(alpha, delta, b, g, iteration, is_converged(violation), violation)
+    return MultinomialFit(alpha, delta, b, g, iteration, violation <= CONVERGED, violation)
 
 
 class _Task:
