@@ -80,6 +80,15 @@ def test_the_sum_of_a_model_changes_by_a_constant(against):
         assert marginals[e.term[0]] @ e.values == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.parametrize("against", ["marginals", "joint"])
+def test_surfaces_are_pure_under_the_distribution_asked_for(against):
+    effects, grids, marginals = model()
+    for e in purify_effects(effects, grids, marginals, against=against)[3:]:
+        mass = e.density if against == "joint" else np.outer(*(marginals[j] for j in e.term))
+        np.testing.assert_allclose((mass * e.values).sum(axis=0), 0.0, atol=1e-10)
+        np.testing.assert_allclose((mass * e.values).sum(axis=1), 0.0, atol=1e-10)
+
+
 def test_bad_distribution():
     with pytest.raises(ValueError, match="'marginals' or 'joint'"):
         purify_effects(*model(), against="uniform")
