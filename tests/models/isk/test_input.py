@@ -131,7 +131,9 @@ def test_bad_parameters(options, message):
 def test_bad_data():
     with pytest.raises(ValueError, match="only one class"):
         ISKClassifier(**FIXED).fit(X, np.zeros(N))
-    with pytest.raises(ValueError, match="loss must be one of logistic"):
+    with pytest.raises(
+        ValueError, match=r"the loss 'squared'\. Known names: hinge, logistic, squared_hinge\."
+    ):
         ISKClassifier(loss="squared").fit(X, Y > 1)
     with pytest.raises(ValueError, match="NaN"):
         ISKRegressor(**FIXED).fit(np.where(X > 40, np.nan, X), Y)
