@@ -34,6 +34,6 @@ def check_folds(cv: Any, y: np.ndarray, kept: np.ndarray, *, classifier: bool, r
             raise ValueError(f"{error} {remedy}") from None
     position = np.cumsum(kept) - 1
     return [
-        tuple(position[rows][kept[rows]] for rows in (np.asarray(train), np.asarray(test)))  # type: ignore
+        tuple(position[rows][kept[rows]] for rows in (np.asarray(train), np.asarray(test)))
         for train, test in check_cv(cv, y, classifier=classifier).split(np.zeros((len(y), 1)), y)
     ]
