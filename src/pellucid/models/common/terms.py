@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -57,6 +57,38 @@ class TermModel(BaseEstimator):
     _chosen: tuple[str, ...]  # parameters that folds choose where they are "cv"
     _least_features = 1
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training rows.
+        y : array-like of shape (n,)
+            Targets: numbers, or classes.
+        sample_weight : array-like of shape (n,), optional
+            What each row counts for; see ``weights``.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rows, weight = self._enter(X, sample_weight)
+        y, targets = self._read_targets(y, rows, weight)
+        kept = weight > 0
+        folds = self._folds(y, kept)
+        self._fit(rows if kept.all() else rows[kept], weight[kept], targets, folds)
+        return self
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise if a parameter makes no sense."""
+
+    @abstractmethod
+    def _fit(self, X: np.ndarray, weight: np.ndarray, targets: Targets, folds: list[Fold]) -> None:
+        """Fit rows of positive weight and store the result; there are no folds where nothing is chosen."""
+
     @abstractmethod
     def _read_targets(self, y: Any, rows: Any, weight: np.ndarray) -> tuple[np.ndarray, Targets]:
         """Return the checked targets of all rows, and what is fitted."""
@@ -83,11 +115,13 @@ class TermModel(BaseEstimator):
         return enter_table(self, X, reset=False).rows(columns, complete=True)
 
     def _folds(self, y: np.ndarray, kept: np.ndarray) -> list[Fold]:
-        """Folds over the rows of positive weight, in their own numbering; none where nothing is chosen."""
         if not any(isinstance(getattr(self, name), str) for name in self._chosen):
             return []
         remedy = "Pass fewer folds as cv, or numbers instead of 'cv'."
-        return check_folds(self.cv, y, kept, classifier=isinstance(self, ClassifierMixin), remedy=remedy)
+        folds = check_folds(self.cv, y, kept, classifier=isinstance(self, ClassifierMixin), remedy=remedy)
+        if not folds or any(len(train) == 0 or len(test) == 0 for train, test in folds):
+            raise ValueError("cv must give folds with training and test rows of positive weight.")
+        return folds
 
     def _store_intercept(self, intercept: np.ndarray) -> None:
         self._intercept = intercept

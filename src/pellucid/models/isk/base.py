@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -12,13 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._docs import store_parameters
+from pellucid.data.folds import Fold
 from pellucid.data.parameters import check_count
 from pellucid.effects import Effect, Importances, Summary, Term, term_name
 from pellucid.features.fourier import resolve_kernel
 from pellucid.features.scaling import SCALINGS, Scaler, fit_scaler
 from pellucid.linalg import calm_threads, row_blocks
 from pellucid.losses import Squared
-from pellucid.models.common.terms import TermModel, squared_in
+from pellucid.models.common.terms import Targets, TermModel, squared_in
 from pellucid.models.isk.dense import Dense, fit_dense
 from pellucid.models.isk.effects import Densities, grids_of, term_effects
 from pellucid.models.isk.ridge import Setup, check_memory
@@ -112,49 +113,13 @@ class ISKBase(TermModel):
                 kind = "number in (0, 1]" if name == "l1_ratio" else "positive number"
                 raise ValueError(f"{name} must be a {kind} or 'cv', got {value!r}.")
 
-    def _fold_numbers(self, y: np.ndarray, kept: np.ndarray) -> np.ndarray | None:
-        """Number of the fold that holds each kept row out; ``None`` where nothing is chosen by folds."""
-        if not any(isinstance(getattr(self, name), str) for name in self._chosen):
-            return None
-        fold = np.full(int(kept.sum()), -1, dtype=np.int16)
-        for f, (_, test) in enumerate(self._folds(y, kept)):
-            if np.any(fold[test] >= 0):
-                raise ValueError("cv must hold each row out exactly once, but its folds overlap.")
-            fold[test] = f
-        numbers = np.unique(fold)
-        if numbers[0] < 0 or len(numbers) < 2:
-            raise ValueError("cv must hold each row out exactly once, in at least two folds.")
-        return np.searchsorted(numbers, fold).astype(np.int16)
-
     # ------------------------------------------------------------------- fit
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit both phases.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            At least two features.
-        y : array-like of shape (n,)
-            Targets: numbers, or classes.
-        sample_weight : array-like of shape (n,), optional
-            What each row counts for; see ``weights``.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, weight = self._enter(X, sample_weight)
-        kept = weight > 0
-        y, targets = self._read_targets(y, X, weight)
-        fold = self._fold_numbers(y, kept)
-        if not kept.all():
-            X, weight = X[kept], weight[kept]
+    def _fit(self, X: np.ndarray, weight: np.ndarray, targets: Targets, folds: list[Fold]) -> None:
         signed = np.column_stack(targets.columns)
         if not isinstance(targets.loss, Squared):
             signed = 2.0 * signed - 1.0
         self._scaler: Scaler = fit_scaler(X, self.scaling, weight, self.columns_, signed)
-        rows = Rows(X, self._scaler, weight, fold)
+        rows = Rows(X, self._scaler, weight, _fold_numbers(folds, len(X)))
         kernel, rng = resolve_kernel(self.kernel), check_random_state(self.random_state)
         omega = kernel.sample_frequencies((self.n_components + 1) // 2, 2, rng)
         setup = Setup(rows, signed - weight @ signed / weight.sum(), omega)
@@ -165,7 +130,7 @@ class ISKBase(TermModel):
                 warnings.warn(
                     f"Phase 1 did not converge in {dense.n_iter} steps: raise max_iter or alpha.",
                     ConvergenceWarning,
-                    stacklevel=2,
+                    stacklevel=3,
                 )
             task = Task(rows, targets.columns, targets.loss, dense, targets.unit)
             sparse = fit_sparse(task, self.sparse_alpha, self.l1_ratio)
@@ -174,7 +139,6 @@ class ISKBase(TermModel):
         self.trials_ = [
             (sigma, alpha, float(squared_in(error, targets.unit))) for sigma, alpha, error in dense.trials
         ]
-        return self
 
     def _store(self, rows: Rows, dense: Dense, sparse: Sparse) -> None:
         self.sigma_, self.alpha_ = dense.sigma, dense.alpha
@@ -261,3 +225,18 @@ class ISKBase(TermModel):
             *self._class_facts(np.abs(self._beta)),
         ]
         return Summary(type(self).__name__, facts)
+
+
+def _fold_numbers(folds: list[Fold], n: int) -> np.ndarray | None:
+    """Number of the fold that holds each row out; ``None`` where nothing is chosen by folds."""
+    if not folds:
+        return None
+    held_out = np.concatenate([test for _, test in folds])
+    if len(np.unique(held_out)) < len(held_out):
+        raise ValueError("cv must hold each row out exactly once, but its folds overlap.")
+    if len(held_out) < n or len(folds) < 2:
+        raise ValueError("cv must hold each row out exactly once, in at least two folds.")
+    fold = np.empty(n, dtype=np.int16)
+    for f, (_, test) in enumerate(folds):
+        fold[test] = f
+    return fold

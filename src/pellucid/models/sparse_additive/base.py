@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._docs import store_parameters
+from pellucid.data.folds import Fold
 from pellucid.data.parameters import check_alphas, check_count
 from pellucid.effects import Effect, Grid, Importances, SparsePath, Summary
 from pellucid.exceptions import NotEnoughMemoryError
@@ -123,44 +124,20 @@ class SparseAdditiveBase(TermModel):
         return smooths, distinct
 
     # ---------------------------------------------------------- fitting
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            Training rows.
-        y : array-like of shape (n,)
-            Targets: numbers, or classes.
-        sample_weight : array-like of shape (n,), optional
-            What each row counts for; see ``weights``.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, weight = self._enter(X, sample_weight)
+    def _fit(self, X: np.ndarray, weight: np.ndarray, targets: Targets, folds: list[Fold]) -> None:
         self.categorical_ = np.array([column.levels is not None for column in self.columns_])
-        y, targets = self._read_targets(y, X, weight)
-        kept = weight > 0
-        folds = self._folds(y, kept)
-        chosen = any(isinstance(getattr(self, name), str) for name in self._chosen)
-        if chosen and (not folds or any(len(rows) == 0 for fold in folds for rows in fold)):
-            raise ValueError("cv must give folds with training and test rows of positive weight.")
-        columns, s = [column[kept] for column in X.T], weight[kept]
-        with calm_threads(s):
-            smooths, sizes = self._smooths(columns, s)
+        columns = list(X.T)
+        with calm_threads(weight):
+            smooths, sizes = self._smooths(columns, weight)
             data: SquaredData | LossData
             if isinstance(targets.loss, Squared):
-                data = SquaredData(smooths, columns, targets.columns[0], s, folds)
+                data = SquaredData(smooths, columns, targets.columns[0], weight, folds)
             else:
                 design = AdditiveDesign.of(smooths, columns)
-                data = LossData(design, targets.columns, s, targets.loss, folds)
+                data = LossData(design, targets.columns, weight, targets.loss, folds)
             size, models, alphas, found = self._choose(data, sizes, targets.unit)
             self._smooths_fit, self.n_basis_ = trim(smooths, size), size
             self._follow(models, alphas, found, data.tolerance, targets)
-        return self
 
     def _choose(
         self, data: SquaredData | LossData, sizes: Sequence[int], unit: float
@@ -216,7 +193,7 @@ class SparseAdditiveBase(TermModel):
             warnings.warn(
                 f"The fit did not converge: optimality is violated by {self.optimality_:.2g}. Raise alpha.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.alpha_ = float(alphas[best] * u)
         names = self._names()

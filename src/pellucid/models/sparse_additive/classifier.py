@@ -32,11 +32,11 @@ class SparseAdditiveClassifier(TermClassifier, SparseAdditiveBase):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted. More than two are fitted one against the rest, with one alpha.
-    intercept_ : float, or ndarray of shape (n_classes,) for more than two classes
-        The intercept.
     {alpha_}
     {terms_}
     {selected_}
+    intercept_ : float, or ndarray of shape (n_classes,) for more than two classes
+        The intercept.
     {importances_}
     {effects_}
     {path_}
