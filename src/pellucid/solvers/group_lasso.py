@@ -26,13 +26,10 @@ class GroupFit:
         The coefficients; groups that were left out are exactly zero.
     violation : float
         Largest violation of the optimality conditions over the groups, in the unit of ``c``.
-    n_iter : int
-        Sweeps over the groups.
     """
 
     coef: np.ndarray
     violation: float
-    n_iter: int
 
 
 class GroupLasso:
@@ -75,7 +72,7 @@ class GroupLasso:
             violation = optimality(beta, slope, self.groups, strength)
             if violation <= goal:
                 break
-        return GroupFit(beta, violation, done)
+        return GroupFit(beta, violation)
 
     def _sweep(self, beta: np.ndarray, slope: np.ndarray, strength: float) -> None:
         """Minimise over each group in turn; ``beta`` and ``slope`` are updated in place."""

@@ -20,20 +20,6 @@ from pellucid.solvers.fold_ridge import Sums
 from pellucid.solvers.group_lasso import GroupLasso, optimality, strongest
 
 
-class SparseModel(Protocol):
-    """The fit at one strength, to be moved on to the next; ``violation`` is that of optimality."""
-
-    coef: np.ndarray
-    intercept: float
-    violation: float
-
-    def strongest(self) -> float:
-        """Return the least strength at which only the intercept is left."""
-
-    def solve(self, strength: float, *, tol: float) -> None:
-        """Minimise at one strength from where the model stands."""
-
-
 class SparseSquares:
     """The squared loss, from sums over rows; ``violation`` is relative to the strongest penalty."""
 
@@ -91,7 +77,7 @@ class SparseGLM:
         self.share = weight / weight.sum()
         self.intercept = loss.best_constant(y, self.share)
         self.coef, self.eta = np.zeros(self.groups[-1].stop), np.full(len(y), self.intercept)
-        self.violation, self.n_iter = np.inf, 0
+        self.violation = np.inf
         self._null = self.eta
         self._made_at: np.ndarray | None = None  # predictor whose curvatures are in the Gram matrix
 
@@ -106,10 +92,9 @@ class SparseGLM:
         """
         before = np.inf
         value = self._value(self.eta, self.coef, strength)
-        for step in range(max_iter):
+        for _ in range(max_iter):
             slope, lean = self._slope(self.eta)
             self.violation = max(optimality(self.coef, slope, self.groups, strength), abs(lean))
-            self.n_iter = step
             if self.violation <= tol:
                 break
             if self._made_at is None or self.violation > 0.3 * before:  # the curvature has moved on
@@ -165,3 +150,7 @@ class SparseGLM:
         G -= np.outer(m, self._mean)
         self._lasso = GroupLasso(G, self.groups)
         self._made_at = self.eta
+
+
+SparseModel = SparseSquares | SparseGLM
+"""The fit at one strength, to be moved on to the next: ``coef``, ``intercept`` and how far from optimal."""

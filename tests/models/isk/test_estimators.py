@@ -81,7 +81,7 @@ def test_pure_effects_have_the_same_sum(fitted, against):
     def at(effects, place):
         return sum(e.values[tuple(place[j] for j in e.term)] for e in effects.values())
 
-    places = RNG.integers(0, 40, size=(20, D))
+    places = np.random.default_rng(1).integers(0, 40, size=(20, D))
     shift = np.array([at(raw, p) - at(pure, p) for p in places])
     np.testing.assert_allclose(shift, np.broadcast_to(shift[0], shift.shape), atol=1e-8)
 

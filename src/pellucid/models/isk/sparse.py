@@ -83,7 +83,9 @@ def fit_sparse(task: Task, sparse_alpha: Any, l1_ratio: Any) -> Sparse:
         grid, error = grid[tried], squared_in(errors[best][tried], u)
         place = int(np.argmin(errors[best][tried]))
     betas, intercepts = data.path(grid, best)
-    beta, intercept = data.finish(betas[place], intercepts[place], float(grid[place]), best)
+    beta, intercept = betas[place], intercepts[place]
+    if isinstance(data, _GeneralData) and isinstance(task.loss, Hinge):
+        beta, intercept = data.sharpen(beta, intercept, float(grid[place]), best)
     stretch = best * u + (1.0 - best)
     path = SparsePath(grid * stretch, np.abs(betas).max(axis=2) * u, (), place, error)
     return Sparse(
@@ -151,11 +153,6 @@ class _SquaredData:
     def path(self, grid: np.ndarray, ratio: float) -> tuple[np.ndarray, np.ndarray]:
         betas = quadratic_path(self.Q, self.q, self.square, grid, ratio)
         return betas[:, :, None], np.full((len(grid), 1), self.total.y[0] / self.total.N)
-
-    def finish(
-        self, beta: np.ndarray, intercept: np.ndarray, strength: float, ratio: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        return beta, intercept
 
 
 def _moments(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray]:
@@ -235,12 +232,10 @@ class _GeneralData:
         betas = np.stack([[fit.coef for fit in path] for path in paths], axis=2)
         return betas, np.array([[fit.intercept for fit in path] for path in paths]).T
 
-    def finish(
+    def sharpen(
         self, beta: np.ndarray, intercept: np.ndarray, strength: float, ratio: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sharpen the kink of the hinge loss at the strength that was chosen."""
-        if not isinstance(self.task.loss, Hinge):
-            return beta, intercept
         fits = []
         for c in range(len(self.task.y)):
             problem = replace(self._whole(c), loss=_SmoothHinge(_SMOOTH))
