@@ -39,7 +39,7 @@ def test_units_of_the_target(model, c, table):
     X, y = table
     plain = model.fit(X, y)
     one = plain.predict(X), plain.terms_, plain.importances_.values, plain.path_, plain.intercept_
-    parts, effects = plain.contributions(X), plain.effects_
+    parts, effects, score = plain.contributions(X), plain.effects_, plain.score(X, y)
     model.fit(X, c * y)
     np.testing.assert_allclose(model.predict(X), c * one[0], rtol=1e-9, atol=1e-9 * c)
     assert model.terms_ == one[1]
@@ -54,6 +54,7 @@ def test_units_of_the_target(model, c, table):
     if np.isfinite(square):
         np.testing.assert_allclose(model.path_.error, square * one[3].error, rtol=1e-6)
     assert not np.any(np.isnan(model.path_.error))
+    assert model.score(X, c * y) == pytest.approx(score)
     assert type(model).__name__ in str(model.summary())
 
 

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -195,6 +196,24 @@ class TermRegressor(RegressorMixin, TermModel):
         ndarray of shape (m,)
         """
         return self._scores(X)[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share R² of the variance explained, whatever the unit of the target.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, n_features)
+        y : array-like of shape (m,)
+        sample_weight : array-like of shape (m,), optional
+
+        Returns
+        -------
+        float
+        """
+        found = self.predict(X)
+        y = check_targets(y, found)
+        unit = unit_of(y)
+        return float(r2_score(y / unit, found / unit, sample_weight=sample_weight))
 
 
 def _has_probabilities(model: Any) -> bool:

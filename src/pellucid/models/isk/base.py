@@ -1,4 +1,4 @@
-"""What both ISK estimators share: entry of data, the two phases, reading the model."""
+"""What both ISK estimators share: parameters, the two phases, effects and summary."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class ISKBase(TermModel):
                 out[block, :, c] = self._beta[:, c] * (parts - self._mean[:, c]) / self._sd[:, c]
         return out
 
-    # --------------------------------------------------------------- reading
+    # --------------------------------------------------------------- effects
     def effects(self, *, purify: bool = False, against: str = "marginals") -> dict[str, Effect]:
         """The fitted function of each term on a grid, in the units of the data.
 

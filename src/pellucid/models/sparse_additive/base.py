@@ -206,7 +206,7 @@ class SparseAdditiveBase(TermModel):
         self.importances_ = Importances(tuple(self.term_names_), size, measure="rms effect")
         self.effects_ = {names[j]: self._effect(int(j), names[j]) for j in self._kept}
 
-    # ---------------------------------------------------------- reading
+    # ---------------------------------------------------------- effects
     def _effect(self, j: int, name: str) -> Effect:
         """The fitted function at its knots, between which it is straight."""
         smooth, group = self._smooths_fit[j], group_slices(self._smooths_fit)[j]
