@@ -67,7 +67,7 @@ def test_the_largest_strength_drops_everything_and_hardly_less_does_not(loss):
 
 @pytest.mark.parametrize("loss", LOSSES[1:4], ids=repr)
 def test_weights_count_rows(loss):
-    copies = RNG.integers(1, 4, N)
+    copies = np.random.default_rng(1).integers(1, 4, N)
     rows = np.repeat(np.arange(N), copies)
     one = SparseProblem(X, T, copies / copies.sum(), loss)
     many = SparseProblem(X[rows], T[rows], np.full(len(rows), 1.0 / len(rows)), loss)
@@ -86,7 +86,7 @@ def test_equal_columns_share():
 def test_where_it_starts_does_not_matter():
     problem = SparseProblem(X, T, EQUAL, Logistic())
     cold = next(elastic_net_path(problem, [0.02], 0.9))
-    start = SparseFit(RNG.normal(size=P), 1.0)
+    start = SparseFit(np.random.default_rng(1).normal(size=P), 1.0)
     warm = next(elastic_net_path(problem, [0.02], 0.9, start=start))
     np.testing.assert_allclose(warm.coef, cold.coef, atol=1e-6)
 

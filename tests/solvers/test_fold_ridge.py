@@ -22,7 +22,7 @@ def primal(dtype=np.float64):
             part.add(Z[rows].astype(dtype), Y[rows], S[rows])
     total = Sums.zeros(F, 2)
     for part in parts:
-        total.plus(part)
+        total += part
     return PrimalRidge(total, parts)
 
 

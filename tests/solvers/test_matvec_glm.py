@@ -6,7 +6,7 @@ from sklearn.svm import LinearSVC
 
 from pellucid.losses import Hinge, Logistic, SquaredHinge
 from pellucid.solvers import GLMProblem, fit_glm
-from pellucid.solvers.matvec_glm import MatvecFit, Products, factor, fit_matvec, hinge_gap
+from pellucid.solvers.matvec_glm import MatvecFit, MatvecProblem, Products, factor, fit_matvec, hinge_gap
 from pellucid.solvers.smooth_hinge import _SmoothHinge
 
 N, F = 300, 12
@@ -35,7 +35,7 @@ def start(alpha):
 def test_agrees_with_newton(loss, alpha, weight):
     kept = weight > 0
     exact = fit_glm(Z[kept], GLMProblem(T[kept], weight[kept], np.zeros(int(kept.sum())), loss), alpha)
-    fit = fit_matvec(PRODUCTS, T, weight, loss, alpha, start(alpha))
+    fit = fit_matvec(MatvecProblem(PRODUCTS, T, weight, loss, alpha), start(alpha))
     assert fit.converged
     np.testing.assert_allclose(fit.eta, Z @ fit.w + fit.b, atol=1e-10)
     np.testing.assert_allclose(fit.w, exact.delta, atol=2e-3)
@@ -44,7 +44,7 @@ def test_agrees_with_newton(loss, alpha, weight):
 
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 10.0])
 def test_hinge_objective_is_liblinears(alpha):
-    fit = fit_matvec(PRODUCTS, T, ONE, Hinge(), alpha, start(alpha))
+    fit = fit_matvec(MatvecProblem(PRODUCTS, T, ONE, Hinge(), alpha), start(alpha))
 
     def objective(w, b):
         return Hinge().value(T, Z @ w + b).sum() + 0.5 * alpha * w @ w
@@ -59,9 +59,9 @@ def test_hinge_objective_is_liblinears(alpha):
 
 
 def test_the_gap_tells_a_poor_fit():
-    alpha = 1.0
+    problem = MatvecProblem(PRODUCTS, T, ONE, _SmoothHinge(0.1), 1.0)
     poor = MatvecFit(np.zeros(F), 0.0, np.zeros(N), np.eye(F))
-    assert hinge_gap(PRODUCTS, poor, T, ONE, 0.1, alpha) > 0.05
+    assert hinge_gap(problem, poor) > 0.05
 
 
 @pytest.mark.parametrize("mu", [1.0, 0.1])

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from pellucid.losses import as_loss
+from pellucid.solvers.fold_ridge import Sums
 from pellucid.solvers.group_lasso import GroupLasso
-from pellucid.solvers.sparse_glm import SparseGLM
+from pellucid.solvers.sparse_glm import SparseGLM, SparseSquares
 
 GROUPS = [slice(0, 3), slice(3, 5), slice(5, 9)]
 
@@ -54,11 +55,11 @@ def test_agrees_with_proximal_gradient(name, share):
     loss = as_loss(name)
     problem = SparseGLM(Plain(A), GROUPS, y, s, loss)
     strength = share * problem.strongest()
-    state = problem.solve(strength, problem.null(), tol=1e-9)
+    problem.solve(strength, tol=1e-9)
     oracle = proximal_gradient(A, y, s, loss, strength)
-    np.testing.assert_allclose(state.beta, oracle[:-1], atol=1e-6)
-    assert state.intercept == pytest.approx(oracle[-1], abs=1e-6)
-    np.testing.assert_allclose(state.eta, A @ state.beta + state.intercept, atol=1e-9)
+    np.testing.assert_allclose(problem.coef, oracle[:-1], atol=1e-6)
+    assert problem.intercept == pytest.approx(oracle[-1], abs=1e-6)
+    np.testing.assert_allclose(problem.eta, A @ problem.coef + problem.intercept, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["logistic", "squared_hinge"])
@@ -67,30 +68,31 @@ def test_optimality_along_a_path(name, seed):
     A, y, s = sample(seed, scale=2.0)
     loss = as_loss(name)
     problem = SparseGLM(Plain(A), GROUPS, y, s, loss)
-    state = problem.null()
     for strength in problem.strongest() * np.geomspace(1.0, 1e-3, 8):
-        state = problem.solve(strength, state, tol=1e-8)
-        v = s / s.sum() * loss.gradient(y, state.eta)
+        problem.solve(strength, tol=1e-8)
+        v = s / s.sum() * loss.gradient(y, problem.eta)
         assert abs(v.sum()) < 1e-7
         slope = A.T @ v
         for g in GROUPS:
-            size = np.linalg.norm(state.beta[g])
+            size = np.linalg.norm(problem.coef[g])
             if size > 0:
-                np.testing.assert_allclose(slope[g], -strength * state.beta[g] / size, atol=1e-7)
+                np.testing.assert_allclose(slope[g], -strength * problem.coef[g] / size, atol=1e-7)
             else:
                 assert np.linalg.norm(slope[g]) <= strength + 1e-7
-        assert state.violation <= 5e-8  # what rounding of the objective leaves
+        assert problem.violation <= 5e-8  # what rounding of the objective leaves
 
 
 def test_strongest_leaves_the_constant():
     A, y, s = sample()
     problem = SparseGLM(Plain(A), GROUPS, y, s, as_loss("logistic"))
     top = problem.strongest()
-    state = problem.solve(1.0001 * top, problem.null())
-    assert not state.beta.any()
+    problem.solve(1.0001 * top)
+    assert not problem.coef.any()
     rate = s @ y / s.sum()
-    assert state.intercept == pytest.approx(np.log(rate / (1 - rate)))
-    assert problem.solve(0.99 * top, problem.null()).beta.any()
+    assert problem.intercept == pytest.approx(np.log(rate / (1 - rate)))
+    problem.solve(0.99 * top)
+    assert problem.coef.any()
+    assert problem.strongest() == top  # wherever the model stands
 
 
 def test_squared_loss_is_one_group_lasso():
@@ -101,8 +103,15 @@ def test_squared_loss_is_one_group_lasso():
     C = A - share @ A
     strength = 0.1 * problem.strongest()
     direct = GroupLasso(C.T @ (share[:, None] * C), GROUPS).solve(C.T @ (share * y), strength)
-    state = problem.solve(strength, problem.null(), tol=1e-10)
-    np.testing.assert_allclose(state.beta, direct.coef, atol=1e-8)
+    problem.solve(strength, tol=1e-10)
+    np.testing.assert_allclose(problem.coef, direct.coef, atol=1e-8)
+    sums = Sums.zeros(9, 1)
+    sums.add(A, y[:, None], s)
+    from_sums = SparseSquares(sums, GROUPS)
+    assert from_sums.strongest() == pytest.approx(problem.strongest())
+    from_sums.solve(strength)
+    np.testing.assert_allclose(from_sums.coef, direct.coef, atol=1e-8)
+    assert from_sums.intercept == pytest.approx(problem.intercept)
 
 
 @pytest.mark.parametrize("name", ["logistic", "squared_hinge"])
@@ -110,9 +119,8 @@ def test_separable_classes_stay_finite(name):
     A, _, s = sample()
     y = (A[:, 0] > 0).astype(float)
     problem = SparseGLM(Plain(A), GROUPS, y, s, as_loss(name))
-    state = problem.null()
     for strength in problem.strongest() * np.geomspace(1.0, 1e-5, 12):
-        state = problem.solve(strength, state, tol=1e-8)
-    assert np.all(np.isfinite(state.beta))
-    assert np.all((state.eta > 0) == (y == 1))
-    assert state.violation <= 1e-8
+        problem.solve(strength, tol=1e-8)
+    assert np.all(np.isfinite(problem.coef))
+    assert np.all((problem.eta > 0) == (y == 1))
+    assert problem.violation <= 1e-8

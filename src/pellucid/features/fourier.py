@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +10,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid._docs import inherit_docs, store_parameters
+from pellucid.data.parameters import check_count
 from pellucid.exceptions import NotEnoughMemoryError
 from pellucid.features import fourier_loops
 from pellucid.features.pairs import PairMap
@@ -38,26 +41,83 @@ def resolve_kernel(kernel: Any) -> Kernel:
 
 
 class _FourierBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Checks and row blocks that both maps share."""
+    """Checks, frequencies and row blocks that both maps share.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="rbf"
+        "rbf", "matern", "laplacian", "rational_quadratic", or a kernel that has a spectral sampler.
+    sigma : float, default=1.0
+        Length-scale by which columns are divided; larger is smoother. It multiplies that of ``kernel``.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of the features.
+    random_state : int, RandomState instance or None, default=0
+        Source of the frequencies.
+    """
 
     n_components: int
     kernel: Any
     sigma: float
     dtype: str
     random_state: Any
+    n_features_out_: int
+    _together = 0  # columns that a feature sees; all of them if zero
 
-    def _check(self) -> None:
-        n = self.n_components
-        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-            raise ValueError(f"n_components must be a whole number of at least 1, got {n!r}.")
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the frequencies.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            At least two columns for pairs of them.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        check_count(self.n_components, "n_components", 1)
         if not isinstance(self.sigma, int | float | np.number) or not 0 < self.sigma < np.inf:
             raise ValueError(f"sigma must be a positive number, got {self.sigma!r}.")
         if self.dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64', got {self.dtype!r}.")
-
-    def _frequencies(self, n: int, dim: int) -> np.ndarray:
+        D = self._rows(X, reset=True, least=max(1, self._together)).shape[1]
         rng = check_random_state(self.random_state)
-        return resolve_kernel(self.kernel).sample_frequencies(n, dim, rng) / float(self.sigma)
+        omega = resolve_kernel(self.kernel).sample_frequencies(
+            (self.n_components + 1) // 2, self._together or D, rng
+        )
+        self.frequencies_ = omega / float(self.sigma)
+        self._prepare(D)
+        return self
+
+    @abstractmethod
+    def _prepare(self, D: int) -> None:
+        """Store what features of ``D`` columns need."""
+
+    @abstractmethod
+    def _write(self, X: np.ndarray, out: np.ndarray) -> None:
+        """Write the features of a block of rows."""
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the features.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+
+        Returns
+        -------
+        Z : ndarray of shape (n, n_features_out)
+            cos ω₁, sin ω₁, cos ω₂ and so on; of pairs of columns first those of the first pair.
+        """
+        check_is_fitted(self)
+        X = self._rows(X, reset=False)
+        self._require(len(X), self.n_features_out_)
+        out = np.empty((len(X), self.n_features_out_), dtype=self.dtype)
+        for rows in row_blocks(len(X), self.n_features_out_ * 8.0, _BLOCK):
+            self._write(X[rows], out[rows])
+        return out
 
     def _rows(self, X: Any, *, reset: bool, least: int = 1) -> np.ndarray:
         return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_features=least)
@@ -86,6 +146,7 @@ class _FourierBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return tags
 
 
+@inherit_docs
 class PairwiseFourierFeatures(_FourierBase):
     r"""Random Fourier features of every pair of columns, with the same frequencies for all pairs.
 
@@ -106,14 +167,10 @@ class PairwiseFourierFeatures(_FourierBase):
     n_components : int, default=20
         Number d of features per pair; an odd one is raised by one, as they come as cosine and sine. The error
         of the estimate falls like :math:`1/\sqrt d`.
-    kernel : str or Kernel, default="rbf"
-        "rbf", "matern", "laplacian", "rational_quadratic", or a kernel that has a spectral sampler.
-    sigma : float, default=1.0
-        Length-scale by which columns are divided; larger is smoother. It multiplies that of ``kernel``.
-    dtype : {"float32", "float64"}, default="float32"
-        Precision of the features.
-    random_state : int, RandomState instance or None, default=0
-        Source of the frequencies.
+    {kernel}
+    {sigma}
+    {dtype}
+    {random_state}
 
     Attributes
     ----------
@@ -146,6 +203,8 @@ class PairwiseFourierFeatures(_FourierBase):
     array([1., 1., 1., 1., 1.], dtype=float32)
     """
 
+    _together = 2
+
     def __init__(
         self,
         n_components: int = 20,
@@ -155,55 +214,17 @@ class PairwiseFourierFeatures(_FourierBase):
         dtype: str = "float32",
         random_state: Any = 0,
     ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.sigma = sigma
-        self.dtype = dtype
-        self.random_state = random_state
+        store_parameters(self, locals())
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the frequencies.
+    def _prepare(self, D: int) -> None:
+        self._map = PairMap(self.frequencies_, D, np.dtype(self.dtype).type)
+        self.pairs_, self.n_features_out_ = self._map.pairs, self._map.F
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            At least two columns.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : PairwiseFourierFeatures
-        """
-        self._check()
-        X = self._rows(X, reset=True, least=2)
-        self.frequencies_ = self._frequencies((self.n_components + 1) // 2, 2)
-        self._map = PairMap(self.frequencies_, X.shape[1], np.dtype(self.dtype).type)
-        self.pairs_ = self._map.pairs
-        self.n_features_out_ = self._map.F
-        return self
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the features.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-
-        Returns
-        -------
-        Z : ndarray of shape (n, K d)
-            Pairs in the order of ``pairs_``; within a pair cos ω₁, sin ω₁, cos ω₂ and so on.
-        """
-        check_is_fitted(self)
-        X = self._rows(X, reset=False)
-        self._require(len(X), self._map.F)
-        out = np.empty((len(X), self._map.F), dtype=self.dtype)
-        for rows in row_blocks(len(X), self._map.F * out.itemsize, _BLOCK):
-            self._map.features(X[rows], out[rows])
-        return out
+    def _write(self, X: np.ndarray, out: np.ndarray) -> None:
+        self._map.features(X, out)
 
 
+@inherit_docs
 class RandomFourierFeatures(_FourierBase):
     r"""Random Fourier features of all columns together.
 
@@ -214,8 +235,10 @@ class RandomFourierFeatures(_FourierBase):
     ----------
     n_components : int, default=100
         Number d of features; an odd one is raised by one.
-    kernel, sigma, dtype, random_state
-        As in :class:`PairwiseFourierFeatures`.
+    {kernel}
+    {sigma}
+    {dtype}
+    {random_state}
 
     Attributes
     ----------
@@ -244,51 +267,12 @@ class RandomFourierFeatures(_FourierBase):
         dtype: str = "float32",
         random_state: Any = 0,
     ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.sigma = sigma
-        self.dtype = dtype
-        self.random_state = random_state
+        store_parameters(self, locals())
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the frequencies.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : RandomFourierFeatures
-        """
-        self._check()
-        X = self._rows(X, reset=True)
-        self.frequencies_ = self._frequencies((self.n_components + 1) // 2, X.shape[1])
+    def _prepare(self, D: int) -> None:
         self.n_features_out_ = 2 * len(self.frequencies_)
-        return self
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Return the features.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-
-        Returns
-        -------
-        Z : ndarray of shape (n, d)
-            cos ω₁, sin ω₁, cos ω₂ and so on.
-        """
-        check_is_fitted(self)
-        X = self._rows(X, reset=False)
-        d = self.n_features_out_
-        self._require(len(X), d)
-        out = np.empty((len(X), d), dtype=self.dtype)
-        scale = out.dtype.type(np.sqrt(2.0 / d))
-        for rows in row_blocks(len(X), d * 8.0, _BLOCK):
-            phase = (X[rows].astype(float) @ self.frequencies_.T).astype(out.dtype)
-            fourier_loops.sincos(phase, out[rows].view(np.result_type(out.dtype, np.complex64)))
-            out[rows] *= scale
-        return out
+    def _write(self, X: np.ndarray, out: np.ndarray) -> None:
+        phase = (X.astype(float) @ self.frequencies_.T).astype(out.dtype)
+        fourier_loops.sincos(phase, out.view(np.result_type(out.dtype, np.complex64)))
+        out *= out.dtype.type(np.sqrt(2.0 / self.n_features_out_))

@@ -118,12 +118,15 @@ class PairMap:
         return out
 
     # ------------------------------------------- products with the whole matrix
+    def pair_weights(self, w: np.ndarray) -> np.ndarray:
+        """Weights of shape (K d,) as complex numbers of shape (K, d/2), times the scale of the features."""
+        return np.ascontiguousarray(w, dtype=float).view(complex).reshape(self.K, -1) * self.scale
+
     def weight_matrix(self, w: np.ndarray) -> np.ndarray:
         """Weights of shape (K d,) as complex strictly upper triangles of shape (d/2, D, D)."""
         W = np.zeros((self.d // 2, self.D, self.D), dtype=np.result_type(self.dtype, np.complex64))
         rows, columns = np.triu_indices(self.D, 1)
-        pairs = np.ascontiguousarray(w, dtype=float).view(complex).reshape(self.K, -1)
-        W[:, rows, columns] = (self.scale * pairs.conj()).T
+        W[:, rows, columns] = self.pair_weights(w).conj().T
         return W
 
     def times(self, factors: Factors, w: np.ndarray) -> np.ndarray:
@@ -149,9 +152,8 @@ class PairMap:
         The part of column ``p`` in the cosine of a pair is ``cos(ω₁ u_p)`` where it comes first in the pair
         and ``cos(ω₂ u_p)`` where it comes second.
         """
-        pairs = np.ascontiguousarray(w, dtype=float).view(complex).reshape(self.K, -1) * self.scale
-        W = np.zeros((self.D, self.D, pairs.shape[1]), dtype=complex)
-        W[np.triu_indices(self.D, 1)] = pairs
+        W = np.zeros((self.D, self.D, self.d // 2), dtype=complex)
+        W[np.triu_indices(self.D, 1)] = self.pair_weights(w)
         return W.sum(axis=1), W.sum(axis=0)
 
     def components(
@@ -177,10 +179,9 @@ class PairMap:
             for part, weight in ((z.real, parts.real), (z.imag, parts.imag))
         ]
         main = sum(both)
-        pairs = np.ascontiguousarray(w, dtype=float).view(complex).reshape(self.K, -1) * self.scale
         wanted = list(range(self.K)) if terms is None else [self._number(t) for t in terms if len(t) == 2]
         products = fourier_loops.weighted_pairs(
-            a, b, pairs.astype(a.dtype), np.array(self.pairs), np.array(wanted, int)
+            a, b, self.pair_weights(w).astype(a.dtype), np.array(self.pairs), np.array(wanted, int)
         )
         if terms is None:
             return np.hstack([main, products])
@@ -198,8 +199,7 @@ class PairMap:
 
     def surface(self, u: np.ndarray, v: np.ndarray, pair: tuple[int, ...], w: np.ndarray) -> np.ndarray:
         """Component of a pair at scaled values ``u`` of its first and ``v`` of its second column."""
-        weight = np.ascontiguousarray(w, dtype=float).view(complex).reshape(self.K, -1)[self._number(pair)]
-        weight = self.scale * weight.conj()
+        weight = self.pair_weights(w)[self._number(pair)].conj()
         a, b = np.exp(1j * np.outer(u, self.omega[:, 0])), np.exp(1j * np.outer(v, self.omega[:, 1]))
         return ((a * weight) @ b.T).real - (a @ weight).real[:, None] - (b @ weight).real
 

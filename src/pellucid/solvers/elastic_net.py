@@ -117,15 +117,15 @@ class SparseProblem:
     s: np.ndarray  # (n,)
     loss: Loss
 
-    def objective(self, eta: np.ndarray, beta: np.ndarray, l1: float, l2: float) -> float:
-        """Mean loss plus penalty."""
-        return float(self.s @ self.loss.value(self.y, eta) + l1 * np.abs(beta).sum() + 0.5 * l2 * beta @ beta)
+    def slope(self, eta: np.ndarray) -> np.ndarray:
+        """Derivative of the mean loss by each coefficient."""
+        return _project(self.X, self.s * self.loss.gradient(self.y, eta))
 
     def largest(self, l1_ratio: float) -> float:
         """The smallest strength at which all coefficients are zero."""
         b = self.loss.best_constant(self.y, self.s)
-        g = self.s * self.loss.gradient(self.y, np.full(len(self.y), b))
-        return float(np.max(np.abs(_project(self.X, g)), initial=0.0)) / max(l1_ratio, 1e-3)
+        slope = self.slope(np.full(len(self.y), b))
+        return float(np.max(np.abs(slope), initial=0.0)) / max(l1_ratio, 1e-3)
 
 
 def elastic_net_path(
@@ -138,86 +138,92 @@ def elastic_net_path(
     tolerance: float = 1e-10,
 ) -> Iterator[SparseFit]:
     """Yield fits for decreasing ``lambdas``, each from the one before."""
-    if start is None:
-        beta, b = np.zeros(problem.X.shape[1]), problem.loss.best_constant(problem.y, problem.s)
-    else:
-        beta, b = start.coef, start.intercept
+    fit = start or SparseFit(np.zeros(problem.X.shape[1]), problem.loss.best_constant(problem.y, problem.s))
     for strength in lambdas:
-        beta, b = _solve(problem, strength, l1_ratio, beta, b, max_iter, tolerance)
-        yield SparseFit(beta.copy(), b)
+        fit = _Net(problem, strength, l1_ratio, max_iter, tolerance).solve(fit)
+        yield fit
 
 
-def _solve(
-    p: SparseProblem,
-    strength: float,
-    l1_ratio: float,
-    beta: np.ndarray,
-    b: float,
-    max_iter: int,
-    tolerance: float,
-) -> tuple[np.ndarray, float]:
-    l1, l2 = strength * l1_ratio, strength * (1.0 - l1_ratio)
-    eta = _apply(p.X, beta) + b
-    slope = np.abs(_project(p.X, p.s * p.loss.gradient(p.y, eta)))
-    working = np.flatnonzero((slope >= _NEAR * l1) | (beta != 0))
-    while True:
-        beta, b, eta = _newton(p, working, l1, l2, l1_ratio, strength, beta, b, eta, max_iter, tolerance)
-        slope = np.abs(_project(p.X, p.s * p.loss.gradient(p.y, eta)))
-        missed = np.setdiff1d(np.flatnonzero(slope > l1 * (1.0 + 1e-6) + 1e-12), working)
-        if missed.size == 0:
-            return beta, b
-        working = np.union1d(working, missed)
+@dataclass(frozen=True)
+class _Net:
+    """One strength λ and ratio ρ of the penalty."""
 
+    problem: SparseProblem
+    strength: float
+    l1_ratio: float
+    max_iter: int
+    tolerance: float
 
-def _newton(
-    p: SparseProblem,
-    working: np.ndarray,
-    l1: float,
-    l2: float,
-    l1_ratio: float,
-    strength: float,
-    beta: np.ndarray,
-    b: float,
-    eta: np.ndarray,
-    max_iter: int,
-    tolerance: float,
-) -> tuple[np.ndarray, float, np.ndarray]:
-    """Proximal Newton steps on the working columns."""
-    X = p.X[:, working]
-    value = p.objective(eta, beta, l1, l2)
-    for _ in range(max_iter):
-        g = p.s * p.loss.gradient(p.y, eta)
-        h = p.s * np.maximum(p.loss.curvature(p.y, eta), _FLOOR * p.loss.bound())
-        total = h.sum()
-        mean = np.asarray(h.astype(X.dtype) @ X, dtype=float) / total
-        A = X * np.sqrt(h).astype(X.dtype)[:, None]
-        Q = np.asarray(A.T @ A, dtype=float) - total * np.outer(mean, mean)
-        now = beta[working]
-        q = Q @ now - (_project(X, g) - mean * g.sum())
-        response = eta - b - g / h
-        square = float(h @ (response - h @ response / total) ** 2)
-        new = quadratic_path(Q, q, square, [strength], l1_ratio, now)[0] if working.size else now
-        step = new - now
-        shift = -(g.sum() / total + mean @ step)
-        move = _apply(X, step) + shift
-        # the decrease that the quadratic model promises, of which a part must come true
-        promise = g @ move + l1 * (np.abs(new).sum() - np.abs(now).sum()) + 0.5 * l2 * (new @ new - now @ now)
-        size, trial, found = 1.0, beta.copy(), value
-        for _ in range(30):
-            trial[working] = now + size * step
-            found = p.objective(eta + size * move, trial, l1, l2)
-            if found <= value + 1e-4 * size * min(promise, 0.0) + 1e-15 * abs(value):
+    def penalty(self, beta: np.ndarray) -> float:
+        l1, l2 = self.strength * self.l1_ratio, self.strength * (1.0 - self.l1_ratio)
+        return float(l1 * np.abs(beta).sum() + 0.5 * l2 * beta @ beta)
+
+    def objective(self, eta: np.ndarray, beta: np.ndarray) -> float:
+        p = self.problem
+        return float(p.s @ p.loss.value(p.y, eta)) + self.penalty(beta)
+
+    def solve(self, start: SparseFit) -> SparseFit:
+        """Work on columns that are in the model or near, until no other column wants to enter."""
+        p, l1 = self.problem, self.strength * self.l1_ratio
+        beta, b = start.coef, start.intercept
+        eta = _apply(p.X, beta) + b
+        working = np.flatnonzero((np.abs(p.slope(eta)) >= _NEAR * l1) | (beta != 0))
+        while True:
+            beta, b, eta = self._newton(working, beta, b, eta)
+            missed = np.flatnonzero(np.abs(p.slope(eta)) > l1 * (1.0 + 1e-6) + 1e-12)
+            missed = np.setdiff1d(missed, working)
+            if missed.size == 0:
+                return SparseFit(beta, b)
+            working = np.union1d(working, missed)
+
+    def _newton(
+        self, working: np.ndarray, beta: np.ndarray, b: float, eta: np.ndarray
+    ) -> tuple[np.ndarray, float, np.ndarray]:
+        """Proximal Newton steps on the working columns."""
+        p, X = self.problem, self.problem.X[:, working]
+        value = self.objective(eta, beta)
+        for _ in range(self.max_iter):
+            g = p.s * p.loss.gradient(p.y, eta)
+            h = p.s * np.maximum(p.loss.curvature(p.y, eta), _FLOOR * p.loss.bound())
+            total, now = h.sum(), beta[working]
+            mean = np.asarray(h.astype(X.dtype) @ X, dtype=float) / total
+            new = self._quadratic(X, g, h, mean, now, eta - b) if working.size else now
+            step = new - now
+            shift = -(g.sum() / total + mean @ step)
+            move = _apply(X, step) + shift
+            # the decrease that the quadratic model promises, of which a part must come true
+            promise = g @ move + self.penalty(new) - self.penalty(now)
+            size, candidate, found = 1.0, beta.copy(), value
+            for _ in range(30):
+                candidate[working] = new if size == 1.0 else now + size * step  # exact zeros
+                found = self.objective(eta + size * move, candidate)
+                if found <= value + 1e-4 * size * min(promise, 0.0) + 1e-15 * abs(value):
+                    break
+                size *= 0.5
+            else:
                 break
-            size *= 0.5
-        else:
-            break
-        gain = value - found
-        beta, b, eta, value = trial, b + size * shift, eta + size * move, found
-        if size == 1.0:
-            beta[working] = new  # exact zeros
-        if gain <= tolerance * max(abs(value), 1e-300):
-            break
-    return beta, b, eta
+            gain = value - found
+            beta, b, eta, value = candidate, b + size * shift, eta + size * move, found
+            if gain <= self.tolerance * max(abs(value), 1e-300):
+                break
+        return beta, b, eta
+
+    def _quadratic(
+        self,
+        X: np.ndarray,
+        g: np.ndarray,
+        h: np.ndarray,
+        mean: np.ndarray,
+        now: np.ndarray,
+        fitted: np.ndarray,
+    ) -> np.ndarray:
+        """Minimise the quadratic model of the loss plus the penalty, intercept eliminated."""
+        A = X * np.sqrt(h).astype(X.dtype)[:, None]
+        Q = np.asarray(A.T @ A, dtype=float) - h.sum() * np.outer(mean, mean)
+        q = Q @ now - (_project(X, g) - mean * g.sum())
+        response = fitted - g / h
+        square = float(h @ (response - h @ response / h.sum()) ** 2)
+        return quadratic_path(Q, q, square, [self.strength], self.l1_ratio, now)[0]
 
 
 def _apply(X: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -14,7 +14,8 @@ features than rows the matrix of inner products of rows takes the place of the s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from operator import iadd
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -55,25 +56,19 @@ class Sums:
         self.yy += s @ Y**2
         self.G += root.T @ root
 
-    def plus(self, other: Sums) -> None:
-        """Add the sums over other rows."""
-        self.N += other.N
-        self.z += other.z
-        self.y += other.y
-        self.c += other.c
-        self.yy += other.yy
-        self.G += other.G
+    def __iadd__(self, other: Sums) -> Sums:
+        """Add the sums over other rows, in place."""
+        for part in fields(self):
+            setattr(self, part.name, iadd(getattr(self, part.name), getattr(other, part.name)))
+        return self
 
-    def without(self, part: Sums) -> Sums:
+    def __sub__(self, part: Sums) -> Sums:
         """The sums over the rows that are not in ``part``, with a matrix of its own."""
-        return Sums(
-            self.N - part.N,
-            self.z - part.z,
-            self.y - part.y,
-            self.c - part.c,
-            self.yy - part.yy,
-            self.G - part.G,
-        )
+        return Sums(*(getattr(self, f.name) - getattr(part, f.name) for f in fields(self)))
+
+    def columns(self, keep: np.ndarray) -> Sums:
+        """The sums of some of the features."""
+        return replace(self, z=self.z[keep], c=self.c[keep], G=self.G[np.ix_(keep, keep)])
 
     def centred(self) -> tuple[np.ndarray, np.ndarray]:
         """Matrix and right-hand side of the normal equations without the intercept."""
@@ -121,7 +116,7 @@ class PrimalRidge:
 
     def _without_folds(self, alpha: float) -> list[Solution]:
         if len(self.total.z) <= _DIRECT:
-            rest = [self.total.without(fold) for fold in self.folds]
+            rest = [self.total - fold for fold in self.folds]
             return [PrimalRidge(sums, []).fit(alpha) for sums in rest]
         return self._by_conjugate_gradients(alpha)
 
@@ -150,11 +145,8 @@ class PrimalRidge:
 
         W = conjugate_gradients(product, right, lambda R: solve_cholesky(L, R), self._start)
         self._start = W
-        found = []
-        for j in range(k):
-            mine = W[:, j * q : (j + 1) * q]
-            found.append(Solution(mine, levels[j] - means[:, j] @ mine))
-        return found
+        parts = np.split(W, k, axis=1)
+        return [Solution(part, levels[j] - means[:, j] @ part) for j, part in enumerate(parts)]
 
 
 def conjugate_gradients(
@@ -193,19 +185,13 @@ class DualRidge:
 
     def fit(self, alpha: float, rows: np.ndarray | None = None) -> Solution:
         """Fit all rows, or some; coefficients of the others are zero."""
-        K, Y, s = self.K, self.Y, self.s
-        if rows is not None:
-            K, Y, s = K[np.ix_(rows, rows)], Y[rows], s[rows]
-        A = K.copy() if rows is None else K
-        A[np.diag_indices_from(A)] += alpha / s
-        L = cholesky_in_place(A)
-        one, part = np.ones(len(Y)), cho_solve((L, True), np.column_stack([np.ones(len(Y)), Y]))
-        b = one @ part[:, 1:] / (one @ part[:, 0])
-        a = part[:, 1:] - np.outer(part[:, 0], b)
-        if rows is None:
-            return Solution(a, b)
+        rows = np.arange(len(self.Y)) if rows is None else rows
+        A, Y = self.K[np.ix_(rows, rows)], self.Y[rows]
+        A[np.diag_indices_from(A)] += alpha / self.s[rows]
+        part = cho_solve((cholesky_in_place(A), True), np.column_stack([np.ones(len(Y)), Y]))
+        b = part[:, 1:].sum(axis=0) / part[:, 0].sum()
         whole = np.zeros_like(self.Y)
-        whole[rows] = a
+        whole[rows] = part[:, 1:] - np.outer(part[:, 0], b)
         return Solution(whole, b)
 
     def cross_validate(self, alpha: float) -> tuple[float, list[Solution]]:

@@ -26,13 +26,10 @@ class GroupFit:
         The coefficients; groups that were left out are exactly zero.
     violation : float
         Largest violation of the optimality conditions over the groups, in the unit of ``c``.
-    n_iter : int
-        Sweeps over the groups.
     """
 
     coef: np.ndarray
     violation: float
-    n_iter: int
 
 
 class GroupLasso:
@@ -75,7 +72,7 @@ class GroupLasso:
             violation = optimality(beta, slope, self.groups, strength)
             if violation <= goal:
                 break
-        return GroupFit(beta, violation, done)
+        return GroupFit(beta, violation)
 
     def _sweep(self, beta: np.ndarray, slope: np.ndarray, strength: float) -> None:
         """Minimise over each group in turn; ``beta`` and ``slope`` are updated in place."""
@@ -114,26 +111,26 @@ class GroupLasso:
             turned = [g for g in active if best[g] @ step[g] > 0.9 * (best[g] @ best[g])]
             if turned:
                 rest = [g for g in active if g not in turned]
-                trial = best.copy()
+                candidate = best.copy()
                 for group in turned:
-                    trial[group] = 0.0
-                again = self._direction(trial, c, rest, strength)
+                    candidate[group] = 0.0
+                again = self._direction(candidate, c, rest, strength)
                 if again is not None:
-                    trial -= _room(trial, again[0], rest) * again[0]
-                    reached = self._value(trial, c, rest, strength)
+                    candidate -= _room(candidate, again[0], rest) * again[0]
+                    reached = self._value(candidate, c, rest, strength)
                     if reached < value:
-                        best, value, active, moved = trial, reached, rest, True
+                        best, value, active, moved = candidate, reached, rest, True
                         continue
             length = _room(best, step, active)
             for _ in range(20):
-                trial = best - length * step
-                reached = self._value(trial, c, active, strength)
+                candidate = best - length * step
+                reached = self._value(candidate, c, active, strength)
                 if reached <= value:
                     break
                 length *= 0.5
             else:
                 break  # rounding: no descent to be had
-            best, value, moved = trial, reached, True
+            best, value, moved = candidate, reached, True
         if moved:
             beta[:] = best
             slope[:] = self.G @ beta - c

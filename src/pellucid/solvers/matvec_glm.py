@@ -40,6 +40,17 @@ class Products:
 
 
 @dataclass(frozen=True)
+class MatvecProblem:
+    """Features, targets 0 and 1, weights, loss and ridge strength; rows of weight zero are not part of it."""
+
+    products: Products
+    y: np.ndarray  # (n,)
+    s: np.ndarray  # (n,)
+    loss: Loss
+    alpha: float
+
+
+@dataclass(frozen=True)
 class MatvecFit:
     """Weights, intercept, predictor of the rows; for the hinge loss the duality gap, of the objective."""
 
@@ -62,28 +73,18 @@ def factor(gram: np.ndarray, alpha: float) -> np.ndarray:
 
 
 def fit_matvec(
-    products: Products,
-    y: np.ndarray,
-    s: np.ndarray,
-    loss: Loss,
-    alpha: float,
+    problem: MatvecProblem,
     start: MatvecFit,
     *,
     max_iter: int = 200,
     tolerance: float = 1e-5,
     refresh: int = 3,
 ) -> MatvecFit:
-    """Fit one problem; rows of weight zero are not part of it.
+    """Fit one problem.
 
     Parameters
     ----------
-    products : Products
-    y : ndarray of shape (n,)
-        Targets 0 and 1.
-    s : ndarray of shape (n,)
-        Weights.
-    loss : Loss
-    alpha : float
+    problem : MatvecProblem
     start : MatvecFit
         Where to start, and with which factor.
     max_iter : int
@@ -93,12 +94,13 @@ def fit_matvec(
     refresh : int
         How often the factor may be made anew for each smooth problem.
     """
-    if not isinstance(loss, Hinge):
-        return _fit_smooth(products, y, s, loss, alpha, start, max_iter, tolerance, refresh)
+    if not isinstance(problem.loss, Hinge):
+        return _fit_smooth(problem, start, max_iter, tolerance, refresh)
     steps = 0
     for mu in _WIDTHS:
-        start = _fit_smooth(products, y, s, _SmoothHinge(mu), alpha, start, max_iter, tolerance, refresh)
-        gap = hinge_gap(products, start, y, s, mu, alpha)
+        smooth = replace(problem, loss=_SmoothHinge(mu))
+        start = _fit_smooth(smooth, start, max_iter, tolerance, refresh)
+        gap = hinge_gap(smooth, start)
         steps += start.n_iter
         start = replace(start, n_iter=steps, gap=gap, converged=gap <= _TOO_WIDE)
         if gap <= _GAP:
@@ -107,51 +109,33 @@ def fit_matvec(
 
 
 def _fit_smooth(
-    products: Products,
-    y: np.ndarray,
-    s: np.ndarray,
-    loss: Loss,
-    alpha: float,
-    start: MatvecFit,
-    max_iter: int,
-    tolerance: float,
-    refresh: int,
+    p: MatvecProblem, start: MatvecFit, max_iter: int, tolerance: float, refresh: int
 ) -> MatvecFit:
     fit = replace(start, n_iter=0, converged=False)
     while not fit.converged and fit.n_iter < max_iter:
-        chunk = _CHUNK if refresh else max_iter - fit.n_iter
-        fit = _quasi_newton(products, y, s, loss, alpha, fit, chunk, tolerance)
+        fit = _quasi_newton(p, fit, _CHUNK if refresh else max_iter - fit.n_iter, tolerance)
         if not fit.converged and refresh:
             refresh -= 1
-            h = s * np.maximum(loss.curvature(y, fit.eta), _FLOOR * loss.bound())
-            fit = replace(fit, L=factor(products.gram(h), alpha))
+            h = p.s * np.maximum(p.loss.curvature(p.y, fit.eta), _FLOOR * p.loss.bound())
+            fit = replace(fit, L=factor(p.products.gram(h), p.alpha))
     return fit
 
 
-def _quasi_newton(
-    products: Products,
-    y: np.ndarray,
-    s: np.ndarray,
-    loss: Loss,
-    alpha: float,
-    start: MatvecFit,
-    max_iter: int,
-    tolerance: float,
-) -> MatvecFit:
+def _quasi_newton(p: MatvecProblem, start: MatvecFit, max_iter: int, tolerance: float) -> MatvecFit:
     L, F = start.L, len(start.L)
-    unit = np.sqrt(s.sum())  # scale of the intercept
+    unit = np.sqrt(p.s.sum())  # scale of the intercept
     last: dict[str, np.ndarray] = {}
 
     def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
         w = solve_triangular(L, x[:F], lower=True, trans=1, check_finite=False)
-        eta = products.times(w) + x[F] / unit
+        eta = p.products.times(w) + x[F] / unit
         last.update(x=x.copy(), w=w, eta=eta)
-        g = s * loss.gradient(y, eta)
-        slope = solve_triangular(L, products.transposed(g) + alpha * w, lower=True, check_finite=False)
-        value = s @ loss.value(y, eta) + 0.5 * alpha * w @ w
+        g = p.s * p.loss.gradient(p.y, eta)
+        slope = solve_triangular(L, p.products.transposed(g) + p.alpha * w, lower=True, check_finite=False)
+        value = p.s @ p.loss.value(p.y, eta) + 0.5 * p.alpha * w @ w
         return float(value), np.append(slope, g.sum() / unit)
 
-    b = loss.best_constant(y[s > 0], s[s > 0])
+    b = p.loss.best_constant(p.y[p.s > 0], p.s[p.s > 0])
     size = np.linalg.norm(objective(np.append(np.zeros(F), b * unit))[1])
     result = minimize(
         objective,
@@ -167,17 +151,16 @@ def _quasi_newton(
     return MatvecFit(last["w"], b, last["eta"], L, start.n_iter + int(result.nit), done)
 
 
-def hinge_gap(
-    products: Products, fit: MatvecFit, y: np.ndarray, s: np.ndarray, mu: float, alpha: float
-) -> float:
+def hinge_gap(problem: MatvecProblem, fit: MatvecFit) -> float:
     r"""Duality gap of the hinge problem at the fit of a smooth one, relative to its objective.
 
     For ``a`` from the smooth problem the dual objective is :math:`\sum s a - \|Z^T(s t a)\|^2 / (2 \alpha)`;
     what is left of the condition :math:`\sum s t a = 0` costs at most the intercept times it.
     """
-    loss, t = _SmoothHinge(mu), 2.0 * y - 1.0
-    a = loss.multiplier(y, fit.eta)
+    y, s, loss, alpha = problem.y, problem.s, problem.loss, problem.alpha
+    assert isinstance(loss, _SmoothHinge)
+    a, t = loss.multiplier(y, fit.eta), 2.0 * y - 1.0
     primal = s @ np.maximum(1.0 - t * fit.eta, 0.0) + 0.5 * alpha * fit.w @ fit.w
-    direction = products.transposed(s * t * a)
+    direction = problem.products.transposed(s * t * a)
     dual = s @ a - 0.5 / alpha * direction @ direction - abs(fit.b * (s * t) @ a)
     return float((primal - dual) / max(primal, 1e-300))

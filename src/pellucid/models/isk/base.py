@@ -1,50 +1,102 @@
-"""What both ISK estimators share: entry of data, the two phases, reading the model."""
+"""What both ISK estimators share: parameters, the two phases, effects and summary."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._docs import store_parameters
+from pellucid.data.folds import Fold
 from pellucid.data.parameters import check_count
-from pellucid.data.table import Column, Table, enter_table
-from pellucid.data.weights import check_weight
-from pellucid.effects import Effect, Importances, Summary, term_name
+from pellucid.effects import Effect, Importances, Summary, Term, term_name
 from pellucid.features.fourier import resolve_kernel
 from pellucid.features.scaling import SCALINGS, Scaler, fit_scaler
 from pellucid.linalg import calm_threads, row_blocks
-from pellucid.losses import Loss
+from pellucid.losses import Squared
+from pellucid.models.common.terms import Targets, TermModel, squared_in
 from pellucid.models.isk.dense import Dense, fit_dense
-from pellucid.models.isk.reading import Densities, grids_of, term_effects
+from pellucid.models.isk.effects import Densities, grids_of, term_effects
+from pellucid.models.isk.ridge import Setup, check_memory
 from pellucid.models.isk.rows import Rows
 from pellucid.models.isk.sparse import Sparse, Task, fit_sparse
-from pellucid.models.isk.trial import Setup, check_memory
-
-Term = tuple[int, ...]
 
 
-class ISKBase(BaseEstimator):
-    """Shared machinery of :class:`ISKRegressor` and :class:`ISKClassifier`."""
+class ISKBase(TermModel):
+    r"""Shared machinery of :class:`ISKRegressor` and :class:`ISKClassifier`.
 
-    sigma: Any
-    n_components: int
-    alpha: Any
-    sparse_alpha: Any
-    l1_ratio: Any
-    scaling: str
-    kernel: Any
-    cv: Any
-    max_iter: int
-    random_state: Any
-    _outputs: tuple[str, ...] = ()
+    Parameters
+    ----------
+    sigma : float or "cv", default="cv"
+        Length-scale of the kernel, in units of scaled features. Larger is smoother.
+    n_components : int, default=20
+        Number d of Fourier features per pair; an odd one is raised by one, as they come as cosine and sine.
+        More follow the kernel more closely; time grows with the square.
+    alpha : float or "cv", default="cv"
+        Ridge strength of phase 1; larger is smoother. The published λ is ``alpha / n_rows``.
+    sparse_alpha : float or "cv", default="cv"
+        Strength :math:`\tilde\lambda` of phase 2; larger keeps fewer terms.
+    l1_ratio : float in (0, 1] or "cv", default="cv"
+        Share :math:`\rho` of the absolute values in the penalty of phase 2.
+    scaling : {"robust", "standard", "minmax", "rank"}, default="robust"
+        How columns are put on one scale. "robust" averages the rank and a linear scale without its tails.
+        Values outside the training range count as its ends, whatever the scaling.
+    kernel : str or Kernel, default="rbf"
+        "rbf", "matern", "laplacian", "rational_quadratic", or a kernel that has a spectral sampler.
+    cv : int, splitter or iterable, default=5
+        Folds for all that is to be chosen, stratified for classes; each row must be held out exactly once.
+    max_iter : int, default=200
+        Most steps of iterative solvers.
+    random_state : int, RandomState instance or None, default=0
+        Source of the frequencies.
+    weights : {"auto", "counts", "precision"}, default="auto"
+        What ``sample_weight`` says. As "counts" a weight of 2 is the row twice, and larger weights all over
+        lower the relative strength of ``alpha``; as "precision" only ratios matter, as of survey weights or
+        inverse variances. "auto" counts unless the mean weight is below 0.1 or above 10, and then says so.
+
+    Attributes
+    ----------
+    terms_ : list of tuples
+        Column numbers of the terms that phase 2 kept: one for a main effect, two for an interaction.
+    term_names_ : list of str
+        Their names.
+    effects_ : dict from name to Effect
+        Their curves and surfaces on grids of the original features, in units of the linear predictor;
+        :meth:`effects` can purify them.
+    sigma_, alpha_, sparse_alpha_, l1_ratio_ : float
+        Values in use.
+    path_ : SparsePath
+        How many terms phase 2 keeps along its path, and the held-out loss.
+    trials_ : list of tuples (sigma, alpha, error)
+        Held-out squared errors of phase 1.
+    solver_ : {"primal", "dual"}
+        Whether phase 1 worked on features or on rows, whichever are fewer.
+    """
+
+    _chosen = ("sigma", "alpha", "sparse_alpha", "l1_ratio")
+    _least_features = 2
+
+    def __init__(
+        self,
+        sigma: Any = "cv",
+        *,
+        n_components: int = 20,
+        alpha: Any = "cv",
+        sparse_alpha: Any = "cv",
+        l1_ratio: Any = "cv",
+        scaling: str = "robust",
+        kernel: Any = "rbf",
+        cv: Any = 5,
+        max_iter: int = 200,
+        random_state: Any = 0,
+        weights: str = "auto",
+    ) -> None:
+        store_parameters(self, locals())
 
     # ----------------------------------------------------------------- entry
     def _check_parameters(self) -> None:
@@ -52,98 +104,49 @@ class ISKBase(BaseEstimator):
         check_count(self.max_iter, "max_iter", 1)
         if self.scaling not in SCALINGS:
             raise ValueError(f"scaling must be one of {', '.join(SCALINGS)}; got {self.scaling!r}.")
-        for name in ("sigma", "alpha", "sparse_alpha"):
-            value = getattr(self, name)
+        for name in self._chosen:
+            value, largest = getattr(self, name), 1.0 if name == "l1_ratio" else np.finfo(float).max
             if isinstance(value, str) and value == "cv":
                 continue
-            if not _is_number(value) or not 0 < value < np.inf:
-                raise ValueError(f"{name} must be a positive number or 'cv', got {value!r}.")
-        ratio = self.l1_ratio
-        if not (isinstance(ratio, str) and ratio == "cv") and not (_is_number(ratio) and 0 < ratio <= 1):
-            raise ValueError(f"l1_ratio must be a number in (0, 1] or 'cv', got {ratio!r}.")
-
-    def _learn_rows(self, table: Table, weight: np.ndarray) -> np.ndarray:
-        self.columns_ = table.learn(weight)
-        return table.rows(self.columns_, complete=True)
-
-    def _new_rows(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return enter_table(self, X, reset=False).rows(self._columns(), complete=True)
-
-    def _columns(self) -> Sequence[Column]:
-        """What the columns are; the scaling knows the levels of a model that was stored without it."""
-        if hasattr(self, "columns_"):
-            return self.columns_
-        warps = zip(self._feature_names(), self._scaler.columns, strict=True)
-        return [Column(name, None if warp.levels is None else tuple(warp.levels)) for name, warp in warps]
-
-    def _folds(self, y: np.ndarray, kept: np.ndarray) -> np.ndarray | None:
-        """Number of the fold that holds each kept row out; ``None`` where nothing is chosen by folds.
-
-        A splitter sees only the rows of positive weight; folds that were passed in number all rows.
-        """
-        if "cv" not in [
-            v for v in (self.sigma, self.alpha, self.sparse_alpha, self.l1_ratio) if isinstance(v, str)
-        ]:
-            return None
-        inside = self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split")
-        y, kept = (y[kept], np.ones(int(kept.sum()), dtype=bool)) if inside else (y, kept)
-        splitter = check_cv(self.cv, y, classifier=isinstance(self, ClassifierMixin))
-        if self.cv is None or isinstance(self.cv, int):  # rows often come sorted
-            splitter.shuffle, splitter.random_state = True, 0
-        try:
-            tests = [test for _, test in splitter.split(np.zeros((len(y), 1)), y)]
-        except ValueError as error:
-            raise ValueError(f"{error} Pass fewer folds as cv, or numbers instead of 'cv'.") from None
-        fold = np.full(len(y), -1, dtype=np.int16)
-        for f, test in enumerate(tests):
-            if np.any(fold[test] >= 0):
-                raise ValueError("cv must hold each row out exactly once, but its folds overlap.")
-            fold[test] = f
-        fold = fold[kept]
-        if np.any(fold < 0) or len(np.unique(fold)) < 2:
-            raise ValueError("cv must hold each row out exactly once, in at least two folds.")
-        return np.searchsorted(np.unique(fold), fold).astype(np.int16)
+            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+            if not number or not 0 < value <= largest:
+                kind = "number in (0, 1]" if name == "l1_ratio" else "positive number"
+                raise ValueError(f"{name} must be a {kind} or 'cv', got {value!r}.")
 
     # ------------------------------------------------------------------- fit
-    def _fit(
-        self,
-        X: np.ndarray,
-        y: Sequence[np.ndarray],
-        signed: np.ndarray,
-        loss: Loss,
-        weight: np.ndarray,
-        fold_of: np.ndarray | None,
-    ) -> None:
-        """Both phases, on rows of positive weight; ``signed`` are the targets of the squared loss (n, q)."""
+    def _fit(self, X: np.ndarray, weight: np.ndarray, targets: Targets, folds: list[Fold]) -> None:
+        signed = np.column_stack(targets.columns)
+        if not isinstance(targets.loss, Squared):
+            signed = 2.0 * signed - 1.0
         self._scaler: Scaler = fit_scaler(X, self.scaling, weight, self.columns_, signed)
-        rows = Rows(X, self._scaler, weight, fold_of)
-        kernel = resolve_kernel(self.kernel)
-        rng = check_random_state(self.random_state)
+        rows = Rows(X, self._scaler, weight, _fold_numbers(folds, len(X)))
+        kernel, rng = resolve_kernel(self.kernel), check_random_state(self.random_state)
         omega = kernel.sample_frequencies((self.n_components + 1) // 2, 2, rng)
-        shift = weight @ signed / weight.sum()
-        setup = Setup(rows, signed - shift, omega)
-        check_memory(setup, rows.n_folds)
+        setup = Setup(rows, signed - weight @ signed / weight.sum(), omega)
+        check_memory(setup)
         with calm_threads(X):
-            dense = fit_dense(setup, y, loss, self.sigma, self.alpha, self.max_iter)
+            dense = fit_dense(setup, targets.columns, targets.loss, self.sigma, self.alpha, self.max_iter)
             if not dense.converged:
                 warnings.warn(
                     f"Phase 1 did not converge in {dense.n_iter} steps: raise max_iter or alpha.",
                     ConvergenceWarning,
                     stacklevel=3,
                 )
-            sparse = fit_sparse(Task(rows, y, loss, dense, self.max_iter), self.sparse_alpha, self.l1_ratio)
+            task = Task(rows, targets.columns, targets.loss, dense, targets.unit)
+            sparse = fit_sparse(task, self.sparse_alpha, self.l1_ratio)
         self._store(rows, dense, sparse)
+        self._store_intercept(sparse.intercept + targets.origin)
+        self.trials_ = [
+            (sigma, alpha, float(squared_in(error, targets.unit))) for sigma, alpha, error in dense.trials
+        ]
 
     def _store(self, rows: Rows, dense: Dense, sparse: Sparse) -> None:
         self.sigma_, self.alpha_ = dense.sigma, dense.alpha
         self.sparse_alpha_, self.l1_ratio_ = sparse.sparse_alpha, sparse.l1_ratio
-        self.solver_ = dense.solver
-        self.n_iter_ = dense.n_iter
-        self.trials_ = dense.trials
+        self.solver_, self.n_iter_ = dense.solver, dense.n_iter
         pairs = dense.pairs
         every: list[Term] = [(p,) for p in range(pairs.D)] + [tuple(pair) for pair in pairs.pairs]
-        names = tuple(term_name(term, self._feature_names()) for term in every)
+        names = tuple(term_name(term, self._names()) for term in every)
         self.path_ = replace(sparse.path, names=names)
         kept = np.flatnonzero(np.any(sparse.beta != 0, axis=1))
         self.terms_ = [every[k] for k in kept]
@@ -152,22 +155,17 @@ class ISKBase(BaseEstimator):
         self._W = dense.W
         self._beta = sparse.beta[kept]
         self._mean, self._sd = sparse.mean[kept], sparse.sd[kept]
-        self._intercept = sparse.intercept
-        size = np.abs(self._beta)
-        self.importances_ = Importances(
-            tuple(self.term_names_), size[:, 0] if size.shape[1] == 1 else size.max(axis=1), measure="|β|"
-        )
+        size = np.abs(self._beta).max(axis=1, initial=0.0)
+        self.importances_ = Importances(tuple(self.term_names_), size, measure="|β|")
         self.n_rows_ = len(rows)
-        self._grids = grids_of(self._scaler, self._feature_names())
+        self._grids = grids_of(self._scaler, self._names())
         self._densities = Densities.count(rows, self._grids, self.terms_)
 
-    def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(n) for n in names]
-
     # ----------------------------------------------------------- predictions
-    def _contributions(self, X: np.ndarray) -> np.ndarray:
-        """Contributions of checked rows, of shape (n, n_terms, q)."""
+    def _levels(self) -> list[tuple[Any, ...] | None]:
+        return [None if warp.levels is None else tuple(warp.levels) for warp in self._scaler.columns]
+
+    def _terms_at(self, X: np.ndarray) -> np.ndarray:
         out = np.empty((len(X), len(self.terms_), len(self._intercept)))
         for block in row_blocks(len(X), 4.0 * self._pairs.row_bytes):
             factors = self._pairs.factors(self._scaler.apply(X[block]))
@@ -176,31 +174,7 @@ class ISKBase(BaseEstimator):
                 out[block, :, c] = self._beta[:, c] * (parts - self._mean[:, c]) / self._sd[:, c]
         return out
 
-    def _predictor(self, X: Any) -> np.ndarray:
-        """Linear predictor of shape (n, q), a block of rows at a time."""
-        X = self._new_rows(X)
-        out = np.empty((len(X), len(self._intercept)))
-        for block in row_blocks(len(X), 8.0 * (1 + len(self.terms_)) * len(self._intercept)):
-            out[block] = self._contributions(X[block]).sum(axis=1) + self._intercept
-        return out
-
-    def contributions(self, X: Any) -> np.ndarray:
-        """What each term adds to the linear predictor of each row.
-
-        Summed over the terms, and with ``intercept_`` added, they give the linear predictor.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-
-        Returns
-        -------
-        contributions : ndarray of shape (n, n_terms), or (n, n_terms, n_classes) for more than two classes
-        """
-        parts = self._contributions(self._new_rows(X))
-        return parts[:, :, 0] if parts.shape[2] == 1 else parts
-
-    # --------------------------------------------------------------- reading
+    # --------------------------------------------------------------- effects
     def effects(self, *, purify: bool = False, against: str = "marginals") -> dict[str, Effect]:
         """The fitted function of each term on a grid, in the units of the data.
 
@@ -226,7 +200,7 @@ class ISKBase(BaseEstimator):
             self._densities,
             self.terms_,
             (self._W, self._beta, self._mean, self._sd),
-            self._outputs,
+            self._class_names(),
             against if purify else None,
         )
 
@@ -239,30 +213,30 @@ class ISKBase(BaseEstimator):
         """The model on half a screen: what was chosen, and the terms that matter most."""
         check_is_fitted(self)
         D = self.n_features_in_
-        how = {
-            name: "chosen by folds" if isinstance(getattr(self, name), str) else "given" for name in _CHOSEN
-        }
         facts: list[tuple[str, object]] = [
             ("rows", self.n_rows_),
             ("features", D),
             ("kernel", str(resolve_kernel(self.kernel))),
             ("scaling", self.scaling),
             ("dense model", f"{self._pairs.F} features of {self._pairs.K} pairs, {self.solver_}"),
-            *((name, f"{getattr(self, name + '_'):.4g} ({how[name]})") for name in _CHOSEN),
+            *((name, self._how(name)) for name in self._chosen),
             ("terms", f"{len(self.terms_)} of {D + self._pairs.K}"),
             ("most important", ", ".join(self.importances_.top(6)) or "none: all terms were shrunk away"),
+            *self._class_facts(np.abs(self._beta)),
         ]
         return Summary(type(self).__name__, facts)
 
 
-_CHOSEN = ("sigma", "alpha", "sparse_alpha", "l1_ratio")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
-def entered_weight(sample_weight: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights, and which rows count at all."""
-    weight = check_weight(sample_weight, n)
-    return weight, weight > 0
+def _fold_numbers(folds: list[Fold], n: int) -> np.ndarray | None:
+    """Number of the fold that holds each row out; ``None`` where nothing is chosen by folds."""
+    if not folds:
+        return None
+    held_out = np.concatenate([test for _, test in folds])
+    if len(np.unique(held_out)) < len(held_out):
+        raise ValueError("cv must hold each row out exactly once, but its folds overlap.")
+    if len(held_out) < n or len(folds) < 2:
+        raise ValueError("cv must hold each row out exactly once, in at least two folds.")
+    fold = np.empty(n, dtype=np.int16)
+    for f, (_, test) in enumerate(folds):
+        fold[test] = f
+    return fold

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ from pellucid.exceptions import IllConditionedWarning, IndefiniteKernelError
 from pellucid.features.pairs import PairMap
 from pellucid.losses import Loss, Squared
 from pellucid.models.isk.loss_fit import fit_by_products, fit_exactly
-from pellucid.models.isk.trial import CURVATURE, Setup, Trial, prepare
-from pellucid.solvers.fold_ridge import DualRidge
+from pellucid.models.isk.ridge import CURVATURE, RidgeAtSigma, Setup, ridge_at
+from pellucid.solvers.fold_ridge import DualRidge, Solution
 
 _SIGMAS = 2.0 ** np.arange(-4, 6)  # in units of the spread of a scaled column
 _LAMBDAS = 10.0 ** np.arange(-8.0, 0.5, 0.5)  # alpha per row
 _FIRST_LAMBDA = 4  # where the search starts: 1e-6
+_FAR = 10.0  # mean weight beyond which weights are to blame where alpha is too small
 
 
 @dataclass(frozen=True)
@@ -36,90 +38,89 @@ class Dense:
     converged: bool = True
 
 
-# ------------------------------------------------------------- sigma and alpha
-def walk(evaluate: Callable[[int], float], start: int, size: int, steps: Sequence[int] = (1, -1)) -> int:
-    """Index of a local minimum of ``evaluate``, found by ``steps``, each as long as it helps."""
-    seen: dict[int, float] = {}
+@dataclass
+class Choice:
+    """The best sigma and alpha so far, with the fits without each fold, and all that was tried."""
 
-    def value(k: int) -> float:
-        if k not in seen:
-            seen[k] = evaluate(k)
-        return seen[k]
+    alpha: float
+    at: RidgeAtSigma | None = None
+    error: float = np.inf
+    without: Sequence[Solution] = ()
+    trials: list[tuple[float, float, float]] = field(default_factory=list)
 
+
+def descend(
+    evaluate: Callable[[int], float], start: int, size: int, steps: Sequence[int] = (1, -1)
+) -> tuple[int, float]:
+    """Local minimum of ``evaluate`` below ``size`` and its value, by ``steps`` taken as long as they help."""
+    value = cache(evaluate)
     best = start
     for step in steps:
         while 0 <= best + step < size and value(best + step) < value(best):
             best += step
-    return best
+    return best, value(best)
 
 
-def choose(
-    setup: Setup, sigma: Any, alpha: Any, curvature: float
-) -> tuple[Trial, float, list[Any], list[tuple[float, float, float]]]:
+def choose(setup: Setup, sigma: Any, alpha: Any, curvature: float) -> Choice:
     """Find sigma and alpha of the squared loss by folds where they are not given.
 
-    Both are found by walking from the middle of a grid to a minimum of the held-out squared error; each new
+    Both are found by going from the middle of a grid to a minimum of the held-out squared error; each new
     sigma starts at the alpha of the one before.
     """
     total = float(setup.rows.weight.sum())
-    trials: list[tuple[float, float, float]] = []
-    found: dict[str, Any] = {"score": np.inf, "place": _FIRST_LAMBDA}
+    alphas = total * _LAMBDAS if alpha == "cv" else np.array([float(alpha) / curvature])
+    message = (
+        f"alpha={alpha} is below the rounding error of features whose weights sum to {total:.3g}: pass a "
+        f"larger one or 'cv', and weights='precision' where weights only compare rows."
+    )
+    if total > _FAR * len(setup.rows) and alphas[-1] < np.finfo(float).eps * total:
+        raise ValueError(message)
+    best, place = Choice(float(alphas[0])), _FIRST_LAMBDA if alpha == "cv" else 0
+    if setup.rows.fold is None:
+        best.at = ridge_at(setup, float(sigma))
+        return best
 
-    def at_sigma(value: float) -> float:
-        trial = prepare(setup, value)
-        solutions: dict[int, Any] = {}
+    def error_at(value: float) -> float:
+        nonlocal place
+        at, fits = ridge_at(setup, value), {}
 
-        def at_alpha(k: int) -> float:
-            strength = total * _LAMBDAS[k] if k >= 0 else float(alpha) / curvature
+        def held_out(k: int) -> float:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("error", IllConditionedWarning)
-                    score, solutions[k] = trial.ridge.cross_validate(strength)
+                    error, fits[k] = at.ridge.cross_validate(float(alphas[k]))
             except (IndefiniteKernelError, IllConditionedWarning):  # alpha has sunk below rounding error
                 return np.inf
-            trials.append((value, strength, score))
-            return score
+            best.trials.append((value, float(alphas[k]), error))
+            return error
 
-        if alpha == "cv":
-            place = walk(at_alpha, found["place"], len(_LAMBDAS), (2, -2))
-            found["place"] = place
-            strength = total * _LAMBDAS[place]
-        else:
-            place, strength = -1, float(alpha) / curvature
-            at_alpha(place)
-        score = min((score for s, _, score in trials if s == value), default=np.inf)
-        if score < found["score"]:
-            found.update(score=score, trial=trial, alpha=strength, without=solutions[place])
-        return score
+        place, error = descend(held_out, place, len(alphas), (2, -2))
+        if error < best.error:
+            best.alpha, best.at, best.error, best.without = float(alphas[place]), at, error, fits[place]
+        return error
 
     if sigma == "cv":
         unit = setup.rows.scaler.unit
-        walk(lambda k: at_sigma(unit * _SIGMAS[k]), int(np.flatnonzero(_SIGMAS == 1.0)[0]), len(_SIGMAS))
-    elif setup.rows.fold is None:
-        trial = prepare(setup, float(sigma))
-        return trial, float(alpha) / curvature, [], trials
+        descend(lambda k: error_at(unit * _SIGMAS[k]), int(np.flatnonzero(_SIGMAS == 1.0)[0]), len(_SIGMAS))
     else:
-        at_sigma(float(sigma))
-    if "trial" not in found:
-        raise ValueError(
-            f"alpha={alpha} is below rounding error of the features: pass a larger one, or 'cv'."
-        )
-    return found["trial"], found["alpha"], found["without"], trials
+        error_at(float(sigma))
+    if best.at is None:
+        raise ValueError(message)
+    return best
 
 
-# --------------------------------------------------------------------- fitting
 def fit_dense(
     setup: Setup, y: Sequence[np.ndarray], loss: Loss, sigma: Any, alpha: Any, max_iter: int
 ) -> Dense:
     """Choose sigma and alpha, then fit the loss, for each output ``y`` (targets 0 and 1 for classes)."""
     curvature = CURVATURE[loss.name]
-    trial, strength, without, trials = choose(setup, sigma, alpha, curvature)
-    solver = "dual" if isinstance(trial.ridge, DualRidge) else "primal"
+    best = choose(setup, sigma, alpha, curvature)
+    assert best.at is not None
+    at, alpha = best.at, curvature * best.alpha
+    solver = "dual" if isinstance(at.ridge, DualRidge) else "primal"
     if isinstance(loss, Squared):
-        W = trial.weights(setup, trial.ridge.fit(strength))
-        parts = [trial.weights(setup, s) for s in without]
-        return Dense(trial.sigma, strength, trial.pairs, W, parts, solver, trials)
-    own = curvature * strength
-    fit = fit_exactly if setup.exact(trial.pairs.F) else fit_by_products
-    W, parts, steps, good = fit(setup, trial, y, loss, own, max_iter)
-    return Dense(trial.sigma, own, trial.pairs, W, parts, solver, trials, steps, good)
+        W, *without = (at.weights(s) for s in (at.ridge.fit(alpha), *best.without))
+        return Dense(at.sigma, alpha, at.pairs, W, without, solver, best.trials)
+    fit = fit_exactly if setup.exact() else fit_by_products
+    (W, *without), steps, converged = fit(at, y, loss, alpha, max_iter)
+    return Dense(at.sigma, alpha, at.pairs, W, without, solver, best.trials, steps, converged)

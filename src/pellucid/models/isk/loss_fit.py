@@ -1,4 +1,8 @@
-"""Phase 1 of ISK for classes: the dense model with a loss of its own, for all rows and without each fold."""
+"""Phase 1 of ISK for classes: the dense model with a loss of its own, for all rows and without each fold.
+
+Both ways return weights of the features, of shape (F, q), for all rows and then without each fold; the
+largest number of steps; and whether every fit converged.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +14,26 @@ from scipy.linalg import solve_triangular
 
 from pellucid.linalg import cholesky_in_place, positive_spectrum
 from pellucid.losses import Hinge, Loss
+from pellucid.models.isk.ridge import CURVATURE, RidgeAtSigma
 from pellucid.models.isk.rows import Features, Rows
-from pellucid.models.isk.trial import CURVATURE, Setup, Trial, row_weights
 from pellucid.solvers import GLMProblem, fit_glm, fit_hinge
 from pellucid.solvers.fold_ridge import DualRidge
-from pellucid.solvers.matvec_glm import MatvecFit, Products, factor, fit_matvec
+from pellucid.solvers.matvec_glm import MatvecFit, MatvecProblem, Products, factor, fit_matvec
 from pellucid.solvers.smooth_hinge import _SmoothHinge
+
+Found = tuple[list[np.ndarray], int, bool]
 
 _FOLD_WIDTH = 0.3  # of the parabola that rounds the hinge loss off in fits that only serve to choose
 
 
 def _fold_weights(rows: Rows) -> list[np.ndarray]:
     """Weights of all rows, then without each fold."""
-    parts = [np.where(rows.fold == f, 0.0, rows.weight) for f in range(rows.n_folds)]
-    return [rows.weight, *parts]
+    return [rows.weight, *(np.where(rows.fold == f, 0.0, rows.weight) for f in range(rows.n_folds))]
 
 
-def fit_exactly(
-    setup: Setup, trial: Trial, y: Sequence[np.ndarray], loss: Loss, alpha: float, max_iter: int
-) -> tuple[np.ndarray, list[np.ndarray], int, bool]:
+def fit_exactly(at: RidgeAtSigma, y: Sequence[np.ndarray], loss: Loss, alpha: float, max_iter: int) -> Found:
     """Newton's method, or a quadratic programme for the hinge loss, on explicit features."""
-    rows, ridge = setup.rows, trial.ridge
+    rows, ridge = at.setup.rows, at.ridge
     back = None
     if isinstance(ridge, DualRidge):
         values, vectors = positive_spectrum(ridge.K.copy())
@@ -39,60 +42,55 @@ def fit_exactly(
         Z = vectors * np.sqrt(values)
         back = vectors / np.sqrt(values)
     else:
-        Z = trial.pairs.features(rows.scaled(slice(None))) - trial.mean
-    steps, good, found = 0, True, []
+        Z = rows.features(at.pairs, slice(None), at.mean)
+    steps, converged, found = 0, True, []
     for weight in _fold_weights(rows):
         kept = weight > 0
-        columns = []
-        for target in y:
+        W = np.empty((Z.shape[1], len(y)))
+        for c, target in enumerate(y):
             problem = GLMProblem(target[kept], weight[kept], np.zeros(int(kept.sum())), loss)
             fit: Any = (fit_glm if loss.smooth else fit_hinge)(Z[kept], problem, alpha, max_iter=max_iter)
-            steps, good = max(steps, fit.n_iter), good and fit.converged
-            columns.append(fit.delta)
-        W = np.column_stack(columns)
-        found.append(W if back is None else row_weights(setup, trial.pairs, trial.mean, back @ W))
-    return found[0], found[1:], steps, good
+            steps, converged = max(steps, fit.n_iter), converged and fit.converged
+            W[:, c] = fit.delta
+        found.append(W if back is None else at.of_rows(back @ W))
+    return found, steps, converged
 
 
 def fit_by_products(
-    setup: Setup, trial: Trial, y: Sequence[np.ndarray], loss: Loss, alpha: float, max_iter: int
-) -> tuple[np.ndarray, list[np.ndarray], int, bool]:
+    at: RidgeAtSigma, y: Sequence[np.ndarray], loss: Loss, alpha: float, max_iter: int
+) -> Found:
     """Preconditioned quasi-Newton steps; fits without a fold start from the fit to all rows."""
-    rows, ridge, curvature = setup.rows, trial.ridge, CURVATURE[loss.name]
+    rows, ridge, curvature = at.setup.rows, at.ridge, CURVATURE[loss.name]
     ls = ridge.fit(alpha / curvature)  # where to start: scores of the squared loss, on the scale of this loss
     stretch = 2.0 if loss.name == "logistic" else 1.0
     if isinstance(ridge, DualRidge):
         K = ridge.K.copy()
-        K[np.diag_indices_from(K)] += 30.0 * np.finfo(trial.pairs.dtype).eps  # before centring all were one
+        K[np.diag_indices_from(K)] += 30.0 * np.finfo(at.pairs.dtype).eps  # before centring all were one
         B = np.tril(cholesky_in_place(K))  # features of the rows in as many dimensions as there are rows
         products = Products(lambda v: B @ v, lambda r: B.T @ r, lambda h: _weighted_gram(B, h))
         first = factor(products.gram(curvature * rows.weight), alpha)
         W = B.T @ ls.W
     else:
-        features = Features(rows, trial.pairs, trial.mean)
+        features = Features(rows, at.pairs, at.mean)
         products = Products(features.times, features.transposed, features.gram)
         first = factor(curvature * ridge.total.centred()[0], alpha)
         W = ls.W
     found = [np.empty((len(first), len(y))) for _ in range(1 + rows.n_folds)]
-    steps, good = 0, True
+    steps, converged = 0, True
     for c, target in enumerate(y):
         eta = stretch * (products.times(W[:, c]) + ls.b[c])
         start = MatvecFit(stretch * W[:, c], stretch * float(ls.b[c]), eta, first)
         for f, weight in enumerate(_fold_weights(rows)):
             # the fits without a fold only serve to choose, for which a rounded kink is sharp enough
             own = _SmoothHinge(_FOLD_WIDTH) if f and isinstance(loss, Hinge) else loss
-            fit = fit_matvec(
-                products, target, weight, own, alpha, start, max_iter=max_iter, refresh=0 if f else 3
-            )
+            problem = MatvecProblem(products, target, weight, own, alpha)
+            fit = fit_matvec(problem, start, max_iter=max_iter, refresh=0 if f else 3)
             found[f][:, c] = fit.w
-            steps, good = max(steps, fit.n_iter), good and fit.converged
+            steps, converged = max(steps, fit.n_iter), converged and fit.converged
             start = start if f else fit
     if isinstance(ridge, DualRidge):
-        found = [
-            row_weights(setup, trial.pairs, trial.mean, solve_triangular(B, v, lower=True, trans=1))
-            for v in found
-        ]
-    return found[0], found[1:], steps, good
+        found = [at.of_rows(solve_triangular(B, v, lower=True, trans=1)) for v in found]
+    return found, steps, converged
 
 
 def _weighted_gram(B: np.ndarray, h: np.ndarray) -> np.ndarray:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-import numpy as np
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d
-
-from pellucid.data.table import enter_table
-from pellucid.data.targets import check_targets
-from pellucid.losses import Squared
-from pellucid.models.isk.base import ISKBase, entered_weight
+from pellucid._docs import inherit_docs
+from pellucid.models.common.terms import TermRegressor
+from pellucid.models.isk.base import ISKBase
 
 
-class ISKRegressor(RegressorMixin, ISKBase):
+@inherit_docs
+class ISKRegressor(TermRegressor, ISKBase):
     r"""Interpretable, scalable kernel regression: main effects and pairwise interactions, sparse.
 
     Phase 1 fits a dense ridge model on random Fourier features of every pair of columns
@@ -35,56 +29,42 @@ class ISKRegressor(RegressorMixin, ISKBase):
 
     Parameters
     ----------
-    sigma : float or "cv", default="cv"
-        Length-scale of the kernel, in units of scaled features. Larger is smoother.
-    n_components : int, default=20
-        Number d of Fourier features per pair; an odd one is raised by one, as they come as cosine and sine.
-        More follow the kernel more closely; time grows with the square.
-    alpha : float or "cv", default="cv"
-        Ridge strength of phase 1; larger is smoother. The published λ is ``alpha / n_rows``.
-    sparse_alpha : float or "cv", default="cv"
-        Strength :math:`\tilde\lambda` of phase 2; larger keeps fewer terms.
-    l1_ratio : float in (0, 1] or "cv", default="cv"
-        Share :math:`\rho` of the absolute values in the penalty of phase 2.
-    scaling : {"robust", "standard", "minmax", "rank"}, default="robust"
-        How columns are put on one scale. "robust" averages the rank and a linear scale without its tails.
-        Values outside the training range count as its ends, whatever the scaling.
-    kernel : str or Kernel, default="rbf"
-        "rbf", "matern", "laplacian", "rational_quadratic", or a kernel that has a spectral sampler.
-    cv : int, splitter or iterable, default=5
-        Folds for all that is to be chosen; each row must be held out exactly once.
-    max_iter : int, default=200
-        Most steps of iterative solvers.
-    random_state : int, RandomState instance or None, default=0
-        Source of the frequencies.
+    {sigma}
+    {n_components}
+    {alpha}
+    {sparse_alpha}
+    {l1_ratio}
+    {scaling}
+    {kernel}
+    {cv}
+    {max_iter}
+    {random_state}
+    {weights}
 
     Attributes
     ----------
-    terms_ : list of tuples
-        Column numbers of the terms that phase 2 kept: one for a main effect, two for an interaction.
-    term_names_ : list of str
-        Their names.
+    {terms_}
+    {term_names_}
     importances_ : Importances
-        Their :math:`|\beta|`; ``importances_.relative`` is relative to the largest.
+        Their :math:`|\beta|`, in units of the target; ``importances_.relative`` is relative to the largest.
     intercept_ : float
         Mean prediction over the training rows.
-    effects_ : dict from name to Effect
-        Their curves and surfaces on grids of the original features; :meth:`effects` can purify them.
-    sigma_, alpha_, sparse_alpha_, l1_ratio_ : float
-        Values in use.
-    path_ : SparsePath
-        How many terms phase 2 keeps along its path, and the held-out error.
-    trials_ : list of tuples (sigma, alpha, error)
-        Held-out squared errors of phase 1.
-    solver_ : {"primal", "dual"}
-        Whether phase 1 worked on features or on rows, whichever are fewer.
+    {effects_}
+    {sigma_}
+    {path_}
+    {trials_}
+    {solver_}
 
     Notes
     -----
     *Choice of parameters*, in two stages. First sigma and alpha by the folds' squared error of phase 1,
-    walking from the middle of a grid to a minimum: one pass over the rows per sigma serves all folds and
+    going from the middle of a grid to a minimum: one pass over the rows per sigma serves all folds and
     alphas. Then the parameters of phase 2 by the folds' error of the whole model: the components of a
     held-out fold come from the phase 1 fit without it.
+
+    *Units*: absolute values of β have the unit of the target, squares its square. So ``sparse_alpha`` and
+    ``l1_ratio`` are numbers for the target as it is; ``"cv"`` chooses among ratios of 0.5, 0.9 and 1 for a
+    target of unit variance, and gives ``l1_ratio_`` back in the unit of the target.
 
     *Categorical columns* (strings or pandas categories in a data frame) are ordered by the mean target of
     their levels in the training rows; see :mod:`pellucid.features.scaling`. Booleans count as 0 and 1.
@@ -108,72 +88,3 @@ class ISKRegressor(RegressorMixin, ISKBase):
     >>> sorted(model.importances_.top(2))
     ['x0', 'x1 × x2']
     """
-
-    def __init__(
-        self,
-        sigma: Any = "cv",
-        *,
-        n_components: int = 20,
-        alpha: Any = "cv",
-        sparse_alpha: Any = "cv",
-        l1_ratio: Any = "cv",
-        scaling: str = "robust",
-        kernel: Any = "rbf",
-        cv: Any = 5,
-        max_iter: int = 200,
-        random_state: Any = 0,
-    ) -> None:
-        self.sigma = sigma
-        self.n_components = n_components
-        self.alpha = alpha
-        self.sparse_alpha = sparse_alpha
-        self.l1_ratio = l1_ratio
-        self.scaling = scaling
-        self.kernel = kernel
-        self.cv = cv
-        self.max_iter = max_iter
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit both phases.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            At least two features.
-        y : array-like of shape (n,)
-            Targets.
-        sample_weight : array-like of shape (n,), optional
-            How often each row counts.
-
-        Returns
-        -------
-        self : ISKRegressor
-        """
-        self._check_parameters()
-        table = enter_table(self, X, reset=True, least=2)
-        y = column_or_1d(check_targets(y, table), warn=True)
-        weight, kept = entered_weight(sample_weight, len(table))
-        rows = self._learn_rows(table, weight)
-        fold = self._folds(y, kept)
-        if not kept.all():
-            rows, y, weight = rows[kept], y[kept], weight[kept]
-        level = float(y[0] + weight @ (y - y[0]) / weight.sum())
-        centred = y - level
-        self._fit(rows, [centred], centred[:, None], Squared(), weight, fold)
-        self.intercept_ = float(self._intercept[0]) + level
-        self._intercept = np.array([self.intercept_])
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predicted targets.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n_features)
-
-        Returns
-        -------
-        predictions : ndarray of shape (m,)
-        """
-        return self._predictor(X)[:, 0]

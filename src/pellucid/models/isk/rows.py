@@ -50,6 +50,12 @@ class Rows:
             for block in row_blocks(len(members), row_bytes, _BLOCK):
                 yield f, members[block]
 
+    def features(self, pairs: PairMap, index: np.ndarray | slice, mean: np.ndarray) -> np.ndarray:
+        """Features of some rows less their mean, laid out."""
+        Z = pairs.features(self.scaled(index))
+        Z -= mean.astype(Z.dtype)
+        return Z
+
     def sample_mean(self, pairs: PairMap) -> np.ndarray:
         """Mean of the features over some rows, to take off before products are summed.
 
@@ -100,8 +106,7 @@ class Features:
         sums = Sums.zeros(self.pairs.F, 1)
         kept = np.flatnonzero(h > 0)
         for block in row_blocks(len(kept), self.pairs.F * np.dtype(self.pairs.dtype).itemsize, _BLOCK):
-            Z = self.pairs.features(self.rows.scaled(kept[block]))
-            Z -= self.mean.astype(Z.dtype)
+            Z = self.rows.features(self.pairs, kept[block], self.mean)
             sums.add(Z, np.zeros((len(Z), 1)), h[kept[block]])
             del Z  # or two blocks would be held while the next one is made
         return sums.centred()[0]

@@ -15,6 +15,7 @@ import numpy as np
 from pellucid.effects import SparsePath
 from pellucid.features.pairs import PairMap
 from pellucid.losses import Hinge, Loss, Squared
+from pellucid.models.common.terms import squared_in
 from pellucid.models.isk.dense import Dense
 from pellucid.models.isk.rows import Rows
 from pellucid.solvers.elastic_net import SparseFit, SparseProblem, elastic_net_path, quadratic_path
@@ -22,8 +23,8 @@ from pellucid.solvers.fold_ridge import Sums
 from pellucid.solvers.smooth_hinge import _SmoothHinge
 
 _SMOOTH = 0.02  # width of the parabola that rounds the kink of the hinge loss off,
-_SMOOTH_TRIAL = 0.2  # and its width along the path
-_TRIAL = 1e-5  # gain at which fits that only serve to choose stop
+_SMOOTH_PATH = 0.2  # and its width along the path
+_ROUGH = 1e-5  # gain at which fits that only serve to choose stop
 _BEYOND = 2  # steps by which a path goes on beyond its minimum
 _EXACT = 2e6  # components up to which float64 is used for losses other than the squared one
 
@@ -43,13 +44,13 @@ class Sparse:
 
 @dataclass
 class Task:
-    """Rows, targets and the dense model; ``y`` are numbers, or zeros and ones for each class."""
+    """Rows, targets and the dense model; ``y`` are numbers in some unit, or zeros and ones for each class."""
 
     rows: Rows
     y: Sequence[np.ndarray]
     loss: Loss
     dense: Dense
-    max_iter: int
+    unit: float = 1.0
 
     @property
     def pairs(self) -> PairMap:
@@ -58,27 +59,49 @@ class Task:
 
 
 def fit_sparse(task: Task, sparse_alpha: Any, l1_ratio: Any) -> Sparse:
-    """Choose what is to be chosen, and fit all rows."""
+    r"""Choose what is to be chosen, and fit all rows.
+
+    Targets come divided by ``unit``, :math:`u`; parameters and results are those of the targets themselves.
+    There the penalty is :math:`\lambda\rho|\beta| + \lambda(1 - \rho)\beta^2/2`, and for coefficients in the
+    unit :math:`(\lambda\rho/u)|\beta| + \lambda(1 - \rho)\beta^2/2`: a ratio :math:`\rho'` is chosen, and
+    strengths are :math:`\lambda = \lambda' (\rho' u + 1 - \rho')`.
+    """
     data = _SquaredData(task) if isinstance(task.loss, Squared) else _GeneralData(task)
-    ratios = data.ratios if isinstance(l1_ratio, str) else (float(l1_ratio),)
-    chosen = sparse_alpha == "cv"
+    u, (count, depth) = task.unit, data.grid
+    ratios = data.ratios() if isinstance(l1_ratio, str) else [_ratio_in(float(l1_ratio), u)]
+    chosen = isinstance(sparse_alpha, str)
     grids = {}
     for ratio in ratios:
-        top = max(data.largest(ratio), 1e-12)
-        # the largest drops every term, up to rounding
-        count, depth = data.grid
-        grids[ratio] = np.geomspace(top, depth * top, count) if chosen else np.array([float(sparse_alpha)])
-    scores = data.held_out(grids) if task.rows.n_folds and (chosen or len(ratios) > 1) else {}
-    best = min(scores, key=lambda r: float(np.nanmin(scores[r]))) if scores else ratios[0]
-    error = scores.get(best)
-    place = 0 if error is None else int(np.nanargmin(error))
-    # terms are counted as far as the search went
-    grid = grids[best] if error is None else grids[best][np.isfinite(error)]
+        top = max(data.largest(ratio), 1e-12)  # drops every term, up to rounding
+        given = 0.0 if chosen else float(sparse_alpha) / (ratio * u + (1.0 - ratio))
+        grids[ratio] = np.geomspace(top, depth * top, count) if chosen else np.array([given])
+    errors = data.held_out(grids) if task.rows.n_folds and (chosen or len(ratios) > 1) else {}
+    best = min(errors, key=lambda r: float(np.nanmin(errors[r]))) if errors else ratios[0]
+    grid, error, place = grids[best], None, 0
+    if best in errors:  # terms are counted as far as the search went
+        tried = np.isfinite(errors[best])
+        grid, error = grid[tried], squared_in(errors[best][tried], u)
+        place = int(np.argmin(errors[best][tried]))
     betas, intercepts = data.path(grid, best)
-    error = None if error is None else error[: len(grid)]
-    path = SparsePath(grid, np.abs(betas).max(axis=2), (), place, error)
-    beta, intercept = data.finish(betas[place], intercepts[place], float(grid[place]), best)
-    return Sparse(beta, intercept, data.mean, data.sd, float(grid[place]), best, path)
+    beta, intercept = betas[place], intercepts[place]
+    if isinstance(data, _GeneralData) and isinstance(task.loss, Hinge):
+        beta, intercept = data.sharpen(beta, intercept, float(grid[place]), best)
+    stretch = best * u + (1.0 - best)
+    path = SparsePath(grid * stretch, np.abs(betas).max(axis=2) * u, (), place, error)
+    return Sparse(
+        beta * u,
+        intercept * u,
+        data.mean,
+        data.sd,
+        float(grid[place] * stretch),
+        float(l1_ratio) if not isinstance(l1_ratio, str) else best * u / stretch,
+        path,
+    )
+
+
+def _ratio_in(ratio: float, unit: float) -> float:
+    """Ratio of the same penalty for coefficients in another unit."""
+    return ratio / unit / (ratio / unit + (1.0 - ratio))
 
 
 def standardise(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
@@ -91,7 +114,6 @@ def standardise(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
 class _SquaredData:
     """Regression: sums over components are all that is needed, so rows are seen once, block by block."""
 
-    ratios = (0.5, 0.9, 1.0)
     grid = (30, 1e-4)  # strengths, and the smallest of them relative to the largest
 
     def __init__(self, task: Task) -> None:
@@ -110,6 +132,11 @@ class _SquaredData:
         mean, self.Q, self.q, self.square, sd = _moments(self.total)
         self.mean, self.sd = mean[:, None], sd[:, None]
 
+    def ratios(self) -> list[float]:
+        """Candidates for targets of unit variance, so that they do not depend on the unit of the target."""
+        spread = float(np.sqrt(self.square)) or 1.0
+        return [_ratio_in(ratio, 1.0 / spread) for ratio in (0.5, 0.9, 1.0)]
+
     def largest(self, ratio: float) -> float:
         return float(np.max(np.abs(self.q), initial=0.0)) / max(ratio, 1e-3)
 
@@ -127,11 +154,6 @@ class _SquaredData:
         betas = quadratic_path(self.Q, self.q, self.square, grid, ratio)
         return betas[:, :, None], np.full((len(grid), 1), self.total.y[0] / self.total.N)
 
-    def finish(
-        self, beta: np.ndarray, intercept: np.ndarray, strength: float, ratio: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        return beta, intercept
-
 
 def _moments(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.ndarray]:
     """Mean, correlations, correlation with the target (times its spread), variance of the target, spread."""
@@ -146,17 +168,19 @@ def _moments(sums: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, np.
 class _GeneralData:
     """Classes: the components of one class and one fold are held at a time."""
 
-    ratios = (0.5, 1.0)
     grid = (10, 1e-3)
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.loss = _SmoothHinge(_SMOOTH_TRIAL) if isinstance(task.loss, Hinge) else task.loss
+        self.loss = _SmoothHinge(_SMOOTH_PATH) if isinstance(task.loss, Hinge) else task.loss
         P, q = task.pairs.D + task.pairs.K, len(task.y)
         self.mean, self.sd = np.zeros((P, q)), np.ones((P, q))
         self._kept: dict[int, SparseProblem] = {}
         for c in range(q):
             self._whole(c)
+
+    def ratios(self) -> list[float]:
+        return [0.5, 1.0]
 
     def _whole(self, c: int) -> SparseProblem:
         """The problem of one class on all rows; that of a single class is kept."""
@@ -184,7 +208,7 @@ class _GeneralData:
     def held_out(self, grids: dict[float, np.ndarray]) -> dict[float, np.ndarray]:
         """Held-out losses; NaN for strengths far below the best of the first fold, which are not tried."""
         task, rows = self.task, self.task.rows
-        scores = {ratio: np.zeros(len(grid)) for ratio, grid in grids.items()}
+        errors = {ratio: np.zeros(len(grid)) for ratio, grid in grids.items()}
         for f, W in enumerate(task.dense.without):
             held = rows.fold == f
             for c, y in enumerate(task.y):
@@ -194,26 +218,24 @@ class _GeneralData:
                 train = SparseProblem(X[~held], y[~held], s, self.loss)
                 test = X[held].astype(float)
                 for ratio, grid in grids.items():
-                    left = np.flatnonzero(np.isfinite(scores[ratio]))
-                    for j, fit in enumerate(elastic_net_path(train, grid[left], ratio, tolerance=_TRIAL)):
+                    left = grid[np.isfinite(errors[ratio])]
+                    for j, fit in enumerate(elastic_net_path(train, left, ratio, tolerance=_ROUGH)):
                         eta = test @ fit.coef + fit.intercept
-                        scores[ratio][j] += float(rows.weight[held] @ task.loss.value(y[held], eta))
-                        if f == 0 and len(task.y) == 1 and j - np.argmin(scores[ratio][: j + 1]) >= _BEYOND:
-                            scores[ratio][j + 1 :] = np.nan
+                        errors[ratio][j] += float(rows.weight[held] @ task.loss.value(y[held], eta))
+                        if f == 0 and len(task.y) == 1 and j - np.argmin(errors[ratio][: j + 1]) >= _BEYOND:
+                            errors[ratio][j + 1 :] = np.nan
                             break
-        return {ratio: score / float(rows.weight.sum()) for ratio, score in scores.items()}
+        return {ratio: error / float(rows.weight.sum()) for ratio, error in errors.items()}
 
     def path(self, grid: np.ndarray, ratio: float) -> tuple[np.ndarray, np.ndarray]:
         paths = [list(elastic_net_path(self._whole(c), grid, ratio)) for c in range(len(self.task.y))]
         betas = np.stack([[fit.coef for fit in path] for path in paths], axis=2)
         return betas, np.array([[fit.intercept for fit in path] for path in paths]).T
 
-    def finish(
+    def sharpen(
         self, beta: np.ndarray, intercept: np.ndarray, strength: float, ratio: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sharpen the kink of the hinge loss at the strength that was chosen."""
-        if not isinstance(self.task.loss, Hinge):
-            return beta, intercept
         fits = []
         for c in range(len(self.task.y)):
             problem = replace(self._whole(c), loss=_SmoothHinge(_SMOOTH))

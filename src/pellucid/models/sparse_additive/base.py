@@ -3,46 +3,92 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._docs import store_parameters
+from pellucid.data.folds import Fold
 from pellucid.data.parameters import check_alphas, check_count
-from pellucid.data.table import Column, enter_table
-from pellucid.data.weights import check_weight
 from pellucid.effects import Effect, Grid, Importances, SparsePath, Summary
 from pellucid.exceptions import NotEnoughMemoryError
-from pellucid.linalg import available_memory, format_bytes, row_blocks
+from pellucid.linalg import available_memory, calm_threads, format_bytes
+from pellucid.losses import Squared
+from pellucid.models.common.terms import Targets, TermModel, squared_in
 from pellucid.models.sparse_additive.basis import Smooth, smooth_columns
-from pellucid.models.sparse_additive.design import group_slices, interpolate, trim
-from pellucid.models.sparse_additive.path import Fold, Walker, default_alphas, search
-
-Rows = tuple[np.ndarray, np.ndarray]
-Walkers = Callable[[int], tuple[list[Walker], list[list[Fold]]]]
+from pellucid.models.sparse_additive.design import AdditiveDesign, group_slices, interpolate, trim
+from pellucid.models.sparse_additive.path import LossData, Search, SquaredData, default_alphas, search
+from pellucid.solvers.sparse_glm import SparseModel
 
 _SIZES = (4, 8, 16)  # functions per feature to choose among
 _MOST_COLUMNS = 4000
 _MOST_LEVELS = 64  # functions of a categorical feature; rarer levels beyond share the effect of the mean
-_TIGHT = {True: 1e-9, False: 1e-7}  # of squared loss, which is solved by algebra alone, and of others
 
 
-class SparseAdditiveBase(BaseEstimator):
-    """Shared machinery of the regressor and the classifier."""
+class SparseAdditiveBase(TermModel):
+    """Shared machinery of the regressor and the classifier.
 
-    alpha: Any
-    n_basis: Any
-    alphas: Any
-    n_knots: int
-    cv: Any
+    Parameters
+    ----------
+    alpha : float or "cv", default="cv"
+        Strength of the penalty, on the scale of the linear predictor; larger leaves fewer features. ``"cv"``
+        takes the value of least held-out loss over folds.
+    n_basis : int or "cv", default="cv"
+        Number of functions per numeric feature; more follow finer detail. ``"cv"`` chooses among 4, 8 and
+        16 together with alpha.
+    alphas : array-like, optional
+        The values to choose among; by default 25 over three decades, down from the one that leaves no
+        feature.
+    n_knots : int, default=64
+        Most knots per numeric feature.
+    cv : int, splitter or iterable of (train, test), default=5
+        Folds; stratified for classes.
+    weights : {"auto", "counts", "precision"}, default="auto"
+        What ``sample_weight`` says: "counts" of rows, or a "precision" that only compares rows; "auto" counts
+        unless the mean weight is below 0.1 or above 10, and then says so. As the loss is a mean over the
+        weights, both give the same model here.
+
+    Attributes
+    ----------
+    alpha_, n_basis_ : float, int
+        What was used.
+    terms_, term_names_ : list
+        The features in the model, as tuples of one column number, and their names.
+    selected_ : ndarray of bool, shape (n_features,)
+        Which features are in the model.
+    importances_ : Importances
+        Root mean square of the effect of each term over the training rows, and over the classes where there
+        are several.
+    effects_ : dict of str to Effect
+        The fitted functions of the terms at their knots; with a column per class where there are several.
+    path_ : SparsePath
+        Features in the model at each strength, and the held-out loss.
+    categorical_ : ndarray of bool, shape (n_features,)
+        Which columns were taken as categories.
+    optimality_ : float
+        Largest violation of the optimality conditions, relative to the strength that leaves no feature for
+        numbers.
+    """
+
+    _chosen = ("alpha", "n_basis")
+
+    def __init__(
+        self,
+        alpha: Any = "cv",
+        *,
+        n_basis: Any = "cv",
+        alphas: Any = None,
+        n_knots: int = 64,
+        cv: Any = 5,
+        weights: str = "auto",
+    ) -> None:
+        store_parameters(self, locals())
 
     # ------------------------------------------------------------ entry
-    def _enter(self, X: Any, sample_weight: Any) -> tuple[list[np.ndarray], np.ndarray]:
-        """Check parameters, columns and weights."""
+    def _check_parameters(self) -> None:
         check_count(self.n_knots, "n_knots", 3)
         if not (isinstance(self.n_basis, str) and self.n_basis == "cv"):
             if isinstance(self.n_basis, str):
@@ -53,32 +99,6 @@ class SparseAdditiveBase(BaseEstimator):
                 raise ValueError(f"alpha must be a positive number or 'cv', got {self.alpha!r}.")
         elif check_alphas(self.alpha, "alpha").size != 1:
             raise ValueError(f"alpha is one number or 'cv', got {self.alpha!r}. Candidates go into alphas=.")
-        table = enter_table(self, X, reset=True)
-        weight = check_weight(sample_weight, len(table))
-        self.columns_ = table.learn(weight)
-        self.categorical_ = np.array([column.levels is not None for column in self.columns_])
-        return list(table.rows(self.columns_, complete=True).T), weight
-
-    def _folds(self, y: np.ndarray, kept: np.ndarray) -> list[Rows]:
-        """Folds over the rows of positive weight, in their own numbering; none where nothing is chosen."""
-        if not (isinstance(self.alpha, str) or isinstance(self.n_basis, str)):
-            return []
-        splitter = check_cv(self.cv, y[kept], classifier=isinstance(self, ClassifierMixin))
-        if isinstance(self.cv, int) or self.cv is None:  # rows often come sorted
-            splitter.shuffle, splitter.random_state = True, 0
-        if self.cv is None or isinstance(self.cv, int) or hasattr(self.cv, "split"):
-            try:
-                return list(splitter.split(np.zeros((int(kept.sum()), 1)), y[kept]))
-            except ValueError as error:
-                raise ValueError(f"{error} Pass fewer folds, or numbers for alpha and n_basis.") from None
-        position = np.cumsum(kept) - 1  # folds that were passed in number all rows
-        folds = [
-            (position[train][kept[train]], position[test][kept[test]])
-            for train, test in splitter.split(np.zeros((len(y), 1)), y)
-        ]
-        if not folds or any(len(train) == 0 or len(test) == 0 for train, test in folds):
-            raise ValueError("cv must give folds with training and test rows of positive weight.")
-        return folds
 
     def _smooths(self, columns: Sequence[np.ndarray], weight: np.ndarray) -> tuple[list[Smooth], list[int]]:
         """Functions of each feature, as many as the largest candidate wants, and the candidates."""
@@ -104,149 +124,130 @@ class SparseAdditiveBase(BaseEstimator):
         return smooths, distinct
 
     # ---------------------------------------------------------- fitting
-    def _fit_walkers(self, smooths: list[Smooth], sizes: list[int], walkers: Walkers, *, exact: bool) -> None:
-        """Choose the number of functions and the strength on folds, then fit on all rows."""
+    def _fit(self, X: np.ndarray, weight: np.ndarray, targets: Targets, folds: list[Fold]) -> None:
+        self.categorical_ = np.array([column.levels is not None for column in self.columns_])
+        columns = list(X.T)
+        with calm_threads(weight):
+            smooths, sizes = self._smooths(columns, weight)
+            data: SquaredData | LossData
+            if isinstance(targets.loss, Squared):
+                data = SquaredData(smooths, columns, targets.columns[0], weight, folds)
+            else:
+                design = AdditiveDesign.of(smooths, columns)
+                data = LossData(design, targets.columns, weight, targets.loss, folds)
+            size, models, alphas, found = self._choose(data, sizes, targets.unit)
+            self._smooths_fit, self.n_basis_ = trim(smooths, size), size
+            self._follow(models, alphas, found, data.tolerance, targets)
+
+    def _choose(
+        self, data: SquaredData | LossData, sizes: Sequence[int], unit: float
+    ) -> tuple[int, list[SparseModel], np.ndarray, Search | None]:
+        """Number of functions, models with so many, strengths to follow, and what the folds say of them."""
         given = not isinstance(self.alpha, str)
-        best_error, result = np.inf, None
+        best = None
         for size in sizes:
-            full, folds = walkers(size)
-            alphas = self._candidates(full)
+            models, on_folds = data.models(size)
+            alphas = self._candidates(max(model.strongest() for model in models), unit)
             if given and len(sizes) == 1:
-                chosen = (size, full, alphas)
-                break
-            found = search(folds, alphas[-1:] if given else alphas)
+                return size, models, alphas, None
+            found = search(on_folds, alphas[-1:] if given else alphas)
             error = float(np.nanmin(found.error))
-            if error < (1 - 1e-9) * best_error:
-                best_error, result, chosen = error, found, (size, full, alphas)
-        self.n_basis_, full, alphas = chosen
-        self._smooths_fit = trim(smooths, self.n_basis_)
-        if given or result is None:
-            self._walk(full, alphas, len(alphas) - 1, exact, None, None)
-            return
-        tried = np.isfinite(result.error)
-        self._walk(full, alphas[tried], result.best, exact, result.error[tried], result.se[tried])
+            if best is None or error < (1 - 1e-9) * best[0]:
+                best = (error, (size, models, alphas, None if given else found))
+        assert best is not None
+        return best[1]
 
-    def _candidates(self, full: Sequence[Walker]) -> np.ndarray:
-        """Strengths from strong to weak; on the way to a given one, a few to start from."""
-        top = max(walker.strongest() for walker in full)
+    def _candidates(self, top: float, unit: float) -> np.ndarray:
+        """Strengths in the unit, from strong to weak; on the way to a given one, a few to start from."""
         if not isinstance(self.alpha, str):
-            alpha = float(check_alphas(self.alpha, "alpha")[0])
+            alpha = float(check_alphas(self.alpha, "alpha")[0]) / unit
             return np.geomspace(top, alpha, 10) if top > alpha else np.array([alpha])
-        return default_alphas(top) if self.alphas is None else check_alphas(self.alphas)[::-1]
+        return default_alphas(top) if self.alphas is None else check_alphas(self.alphas)[::-1] / unit
 
-    def _walk(
+    def _follow(
         self,
-        full: list[Walker],
+        models: list[SparseModel],
         alphas: np.ndarray,
-        best: int,
-        exact: bool,
-        error: np.ndarray | None,
-        se: np.ndarray | None,
+        found: Search | None,
+        tolerance: float,
+        targets: Targets,
     ) -> None:
-        """Walk down the path on all rows and keep the model at the chosen strength."""
+        """Follow the path on all rows, and keep the model at the chosen strength in units of the target."""
+        best, error, se, u = len(alphas) - 1, None, None, targets.unit
+        if found is not None:
+            tried = np.isfinite(found.error)
+            best, alphas, error, se = found.best, alphas[tried], found.error[tried], found.se[tried]
+            error, se = squared_in(error, u), squared_in(se, u)
         groups = group_slices(self._smooths_fit)
         norms = np.zeros((len(alphas), len(groups)))
         for k, alpha in enumerate(alphas):
-            for walker in full:
-                walker.move(alpha, _TIGHT[exact] if k == best else 1e-5)
-            B = np.column_stack([walker.coef for walker in full])
+            for model in models:
+                model.solve(alpha, tol=tolerance if k == best else 1e-5)
+            B = np.column_stack([model.coef for model in models])
             norms[k] = [np.sqrt(np.sum(B[g] ** 2) / B.shape[1]) for g in groups]
             if k == best:
-                self._coef, self._intercept = B, np.array([walker.intercept for walker in full])
-                self.optimality_ = max(walker.violation for walker in full)
-        if self.optimality_ > 100 * _TIGHT[exact]:
+                self._coef = B * u
+                self._store_intercept(np.array([model.intercept for model in models]) * u + targets.origin)
+                self.optimality_ = max(model.violation for model in models)
+        if self.optimality_ > 100 * tolerance:
             warnings.warn(
                 f"The fit did not converge: optimality is violated by {self.optimality_:.2g}. Raise alpha.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        self.alpha_ = float(alphas[best])
+        self.alpha_ = float(alphas[best] * u)
         names = self._names()
-        self.path_ = SparsePath(alphas, norms, tuple(names), best, error, se)
+        self.path_ = SparsePath(alphas * u, norms * u, tuple(names), best, error, se)
         self.selected_ = norms[best] > 0
         self._kept = np.flatnonzero(self.selected_)
         self.terms_ = [(int(j),) for j in self._kept]
         self.term_names_ = [names[j] for j in self._kept]
-        self.importances_ = Importances(
-            tuple(self.term_names_), norms[best][self._kept], measure="rms effect"
-        )
+        size = self.path_.norms[best][self._kept]
+        self.importances_ = Importances(tuple(self.term_names_), size, measure="rms effect")
         self.effects_ = {names[j]: self._effect(int(j), names[j]) for j in self._kept}
 
-    # ---------------------------------------------------------- reading
-    def _names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(n) for n in names]
-
-    def _columns(self) -> Sequence[Column]:
-        """What the columns are; the functions know the levels of a model that was stored without it."""
-        if hasattr(self, "columns_"):
-            return self.columns_
-        smooths = zip(self._names(), self._smooths_fit, strict=True)
-        return [Column(name, tuple(smooth.knots) if smooth.levels else None) for name, smooth in smooths]
-
-    def _outputs(self) -> tuple[str, ...]:
-        return ()
-
+    # ---------------------------------------------------------- effects
     def _effect(self, j: int, name: str) -> Effect:
         """The fitted function at its knots, between which it is straight."""
         smooth, group = self._smooths_fit[j], group_slices(self._smooths_fit)[j]
         values = smooth.table[:-1] @ self._coef[group]
-        outputs = self._outputs()
+        outputs = self._class_names()
         grid = Grid(name, smooth.knots, levels=smooth.levels)
         return Effect(
             (j,), name, (grid,), values if outputs else values[:, 0], smooth.density, outputs=outputs
         )
 
-    def _terms_at(self, X: Any) -> np.ndarray:
-        """Effects of shape (m, n_terms, outputs)."""
-        check_is_fitted(self)
-        columns = enter_table(self, X, reset=False).rows(self._columns(), complete=True).T
-        out = np.empty((len(columns[0]), len(self._kept), self._coef.shape[1]))
+    def _levels(self) -> list[tuple[Any, ...] | None]:
+        return [tuple(smooth.knots) if smooth.levels else None for smooth in self._smooths_fit]
+
+    def _terms_at(self, X: np.ndarray) -> np.ndarray:
+        out = np.empty((len(X), len(self._kept), self._coef.shape[1]))
         groups = group_slices(self._smooths_fit)
-        for rows in row_blocks(len(out), 8.0 * 4 * (1 + len(self._kept))):
-            for k, j in enumerate(self._kept):
-                smooth = self._smooths_fit[j]
-                place = smooth.locate(columns[j][rows])
-                for c in range(out.shape[2]):
-                    out[rows, k, c] = interpolate(smooth.table @ self._coef[groups[j], c], *place)
+        for k, j in enumerate(self._kept):
+            place = self._smooths_fit[j].locate(X[:, j])
+            for c in range(out.shape[2]):
+                out[:, k, c] = interpolate(self._smooths_fit[j].table @ self._coef[groups[j], c], *place)
         return out
-
-    def _scores(self, X: Any) -> np.ndarray:
-        """Linear predictor of shape (m, outputs)."""
-        return self._terms_at(X).sum(axis=1) + self._intercept
-
-    def contributions(self, X: Any) -> np.ndarray:
-        """Effect of each term at each row; with ``intercept_`` they sum to the linear predictor.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (m, n_terms), or (m, n_terms, n_classes) for more than two classes
-        """
-        out = self._terms_at(X)
-        return out if self._outputs() else out[:, :, 0]
 
     def summary(self) -> Summary:
         """What was fitted, on half a screen; print it."""
         check_is_fitted(self)
-
-        def how(value: Any) -> str:
-            return "chosen on folds" if isinstance(value, str) else "given"
-
         facts: list[tuple[str, object]] = [
             ("features", self.n_features_in_),
             ("in the model", int(self.selected_.sum())),
-            ("alpha", f"{self.alpha_:.5g} ({how(self.alpha)})"),
-            ("functions per feature", f"{self.n_basis_} ({how(self.n_basis)})"),
+            ("alpha", self._how("alpha")),
+            ("functions per feature", self._how("n_basis")),
         ]
         if self.path_.error is not None:
             facts.append(("held-out loss", float(self.path_.error[self.path_.best])))
         top = self.importances_.order[:5]
         facts += [(self.term_names_[k], f"rms effect {self.importances_.values[k]:.4g}") for k in top]
+        groups, coef = (
+            group_slices(self._smooths_fit),
+            self._coef / (np.abs(self._coef).max(initial=0.0) or 1.0),
+        )
+        sizes = [np.linalg.norm(coef[groups[j]], axis=0) for j in self._kept]
+        facts += self._class_facts(np.reshape(sizes, (-1, coef.shape[1])))
         return Summary(type(self).__name__, facts)
 
 

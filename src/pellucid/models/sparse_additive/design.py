@@ -1,9 +1,8 @@
-"""The columns of an additive model over rows of data, without laying them out; and their moments."""
+"""The columns of an additive model over rows of data, without laying them out; and their sums."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from pellucid.linalg import row_blocks
 from pellucid.models.sparse_additive.basis import Smooth
+from pellucid.solvers.fold_ridge import Sums
 
 
 def trim(smooths: Sequence[Smooth], n_basis: int) -> list[Smooth]:
@@ -95,60 +95,13 @@ def interpolate(values: np.ndarray, index: np.ndarray, part: np.ndarray) -> np.n
     return values[index] + part * step[index]
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Weighted sums over rows of the columns and the target: all that squared loss needs to know.
-
-    ``total`` = Σs, ``mean`` = Σsψ, ``gram`` = Σsψψᵀ, ``cross`` = Σsyψ, ``y`` = Σsy, ``yy`` = Σsy².
-    """
-
-    total: float
-    mean: np.ndarray
-    gram: np.ndarray
-    cross: np.ndarray
-    y: float
-    yy: float
-
-    @classmethod
-    def of(
-        cls, smooths: Sequence[Smooth], columns: Sequence[np.ndarray], y: np.ndarray, weight: np.ndarray
-    ) -> Self:
-        """Accumulate over blocks of rows; memory does not grow with their number."""
-        F = group_slices(smooths)[-1].stop
-        mean, gram, cross = np.zeros(F), np.zeros((F, F)), np.zeros(F)
-        for rows in row_blocks(len(y), 8.0 * 4 * (F + len(columns))):
-            part = AdditiveDesign.of(smooths, [column[rows] for column in columns])
-            s = weight[rows]
-            gram += part.gram(s)[0]
-            mean += part.transpose(s)
-            cross += part.transpose(s * y[rows])
-        return cls(float(weight.sum()), mean, gram, cross, float(weight @ y), float(weight @ y**2))
-
-    def without(self, other: Moments) -> Moments:
-        """Return the moments of the rows that are not in ``other``."""
-        return Moments(*(a - b for a, b in zip(_parts(self), _parts(other), strict=True)))
-
-    def columns(self, keep: np.ndarray) -> Moments:
-        """Return the moments of some of the columns."""
-        return Moments(
-            self.total, self.mean[keep], self.gram[np.ix_(keep, keep)], self.cross[keep], self.y, self.yy
-        )
-
-    def centred(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the Gram matrix and the cross moments of centred columns, per unit of weight."""
-        G = (self.gram - np.outer(self.mean, self.mean / self.total)) / self.total
-        return G, (self.cross - self.mean * (self.y / self.total)) / self.total
-
-    def intercept(self, beta: np.ndarray) -> float:
-        """Return the best intercept for given coefficients."""
-        return (self.y - float(self.mean @ beta)) / self.total
-
-    def error(self, beta: np.ndarray, b: float) -> float:
-        """Return the mean squared error over the rows."""
-        square = self.yy - 2.0 * float(self.cross @ beta) + float(beta @ self.gram @ beta)
-        square += b * (b * self.total - 2.0 * self.y + 2.0 * float(self.mean @ beta))
-        return max(square, 0.0) / self.total
-
-
-def _parts(m: Moments) -> tuple:
-    return m.total, m.mean, m.gram, m.cross, m.y, m.yy
+def column_sums(
+    smooths: Sequence[Smooth], columns: Sequence[np.ndarray], y: np.ndarray, weight: np.ndarray
+) -> Sums:
+    """Weighted sums of the columns and the target, a block of rows at a time: all that squared loss needs."""
+    F = group_slices(smooths)[-1].stop
+    sums = Sums.zeros(F, 1)
+    for rows in row_blocks(len(y), 8.0 * 4 * (F + len(columns))):
+        part = AdditiveDesign.of(smooths, [column[rows] for column in columns])
+        sums.add(part.dense(slice(0, part.n_rows)), y[rows, None], weight[rows])
+    return sums

@@ -1,85 +1,115 @@
-"""Walking down a path of strengths, on all rows and on folds, and choosing where to stop."""
+"""Fits along a path of falling strengths: on all rows, on folds, and where the held-out loss is least."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
+from pellucid.data.folds import Fold
 from pellucid.losses import Loss
-from pellucid.models.sparse_additive.design import AdditiveDesign, Moments
-from pellucid.solvers.group_lasso import GroupLasso, strongest
-from pellucid.solvers.sparse_glm import SparseGLM
+from pellucid.models.sparse_additive.basis import Smooth
+from pellucid.models.sparse_additive.design import AdditiveDesign, column_sums, group_slices, trim
+from pellucid.solvers.fold_ridge import Sums
+from pellucid.solvers.sparse_glm import SparseGLM, SparseModel, SparseSquares
 
 N_ALPHAS = 25
 _PATIENCE = 4  # strengths without improvement after which a search ends
 _ROUGH = 1e-5  # tolerance of fits on folds
 
 
-class Walker(Protocol):
-    """A model that moves from one strength to the next, each time from where it stands."""
-
-    coef: np.ndarray
-    intercept: float
-    violation: float
-
-    def strongest(self) -> float:
-        """Return the least strength at which only the intercept is left."""
-
-    def move(self, alpha: float, tol: float) -> None:
-        """Fit at this strength."""
-
-
-class SquaredWalker:
-    """Squared loss, from moments alone."""
-
-    def __init__(self, train: Moments, groups: Sequence[slice]) -> None:
-        self.train, self.groups = train, groups
-        G, self.c = train.centred()
-        self.lasso = GroupLasso(G, groups)
-        self.coef = np.zeros(len(self.c))
-        self.intercept = train.intercept(self.coef)
-        self.violation = 0.0
-
-    def strongest(self) -> float:
-        """Return the least strength at which only the intercept is left."""
-        return strongest(self.c, self.groups)
-
-    def move(self, alpha: float, tol: float) -> None:
-        """Fit at this strength."""
-        fit = self.lasso.solve(self.c, alpha, self.coef, tol=tol)
-        self.coef, self.violation = fit.coef, fit.violation / max(self.strongest(), 1e-300)
-        self.intercept = self.train.intercept(self.coef)
-
-
-class LossWalker:
-    """Any smooth loss, by passes over the rows."""
-
-    def __init__(self, design: AdditiveDesign, y: np.ndarray, weight: np.ndarray, loss: Loss) -> None:
-        self.problem = SparseGLM(design, design.groups, y, weight, loss)
-        self.state = self.problem.null()
-        self.coef, self.intercept, self.violation = self.state.beta, self.state.intercept, 0.0
-
-    def strongest(self) -> float:
-        """Return the least strength at which only the intercept is left."""
-        return self.problem.strongest()
-
-    def move(self, alpha: float, tol: float) -> None:
-        """Fit at this strength."""
-        self.state = self.problem.solve(alpha, self.state, tol=tol)
-        self.coef, self.intercept = self.state.beta, self.state.intercept
-        self.violation = self.state.violation
-
-
 @dataclass(frozen=True)
-class Fold:
-    """A walker on the training rows of a fold, and the loss of what it found on the other rows."""
+class HeldOut:
+    """A model of the training rows of a fold, and the mean loss of its coefficients on the other rows."""
 
-    walker: Walker
-    held_out: Callable[[np.ndarray, float], float]
+    model: SparseModel
+    loss: Callable[[np.ndarray, float], float]
     weight: float
+
+
+Models = tuple[list[SparseModel], list[list[HeldOut]]]
+"""Models of all rows, one per column of the predictor, and the same for each fold."""
+
+
+class SquaredData:
+    """Squared loss: sums over the rows of each fold serve every number of functions and every strength."""
+
+    tolerance = 1e-9  # of the fit that is kept: algebra alone
+
+    def __init__(
+        self,
+        smooths: Sequence[Smooth],
+        columns: Sequence[np.ndarray],
+        y: np.ndarray,
+        s: np.ndarray,
+        folds: Sequence[Fold],
+    ) -> None:
+        self.smooths = smooths
+        self.total = column_sums(smooths, columns, y, s)
+        self.parts = []
+        for train, test in folds:
+            held = self._sums(columns, y, s, test)
+            rest = len(train) + len(test) == len(y) and len(np.union1d(train, test)) == len(y)
+            self.parts.append((self.total - held if rest else self._sums(columns, y, s, train), held))
+
+    def _sums(self, columns: Sequence[np.ndarray], y: np.ndarray, s: np.ndarray, rows: np.ndarray) -> Sums:
+        return column_sums(self.smooths, [column[rows] for column in columns], y[rows], s[rows])
+
+    def models(self, size: int) -> Models:
+        """Models with at most ``size`` functions of each numeric feature."""
+        keep = np.concatenate(
+            [
+                np.arange(group.start, group.stop if smooth.levels else min(group.stop, group.start + size))
+                for smooth, group in zip(self.smooths, group_slices(self.smooths), strict=True)
+            ]
+        )
+        groups = group_slices(trim(self.smooths, size))
+        on_folds = [
+            [HeldOut(SparseSquares(train.columns(keep), groups), _error_on(held.columns(keep)), held.N)]
+            for train, held in self.parts
+        ]
+        return [SparseSquares(self.total.columns(keep), groups)], on_folds
+
+
+def _error_on(held: Sums) -> Callable[[np.ndarray, float], float]:
+    def mean_squared_error(beta: np.ndarray, b: float) -> float:
+        return max(float(held.square_error(beta[:, None], np.array([b]))[0]), 0.0) / held.N
+
+    return mean_squared_error
+
+
+class LossData:
+    """Any smooth loss, by passes over the rows; several targets 0 and 1 where there are several classes."""
+
+    tolerance = 1e-7  # of the fit that is kept
+
+    def __init__(
+        self,
+        design: AdditiveDesign,
+        targets: Sequence[np.ndarray],
+        s: np.ndarray,
+        loss: Loss,
+        folds: Sequence[Fold],
+    ) -> None:
+        self.design, self.targets, self.s, self.loss, self.folds = design, targets, s, loss, folds
+
+    def models(self, size: int) -> Models:
+        """Models with at most ``size`` functions of each numeric feature."""
+        design = self.design.trimmed(size)
+        on_folds = [[self._held_out(design, y, *fold) for y in self.targets] for fold in self.folds]
+        return [SparseGLM(design, design.groups, y, self.s, self.loss) for y in self.targets], on_folds
+
+    def _held_out(
+        self, design: AdditiveDesign, y: np.ndarray, train: np.ndarray, test: np.ndarray
+    ) -> HeldOut:
+        part, held, s = design.rows(train), design.rows(test), self.s[test]
+
+        def mean_loss(beta: np.ndarray, b: float) -> float:
+            return float(s @ self.loss.value(y[test], held.apply(beta) + b)) / float(s.sum())
+
+        model = SparseGLM(part, part.groups, y[train], self.s[train], self.loss)
+        return HeldOut(model, mean_loss, float(s.sum()))
 
 
 @dataclass(frozen=True)
@@ -95,10 +125,10 @@ class Search:
         return int(np.nanargmin(self.error))
 
 
-def search(folds: Sequence[Sequence[Fold]], alphas: np.ndarray) -> Search:
-    """Walk down on every fold, side by side, until the held-out loss has stopped falling.
+def search(folds: Sequence[Sequence[HeldOut]], alphas: np.ndarray) -> Search:
+    """Lower the strength on every fold, side by side, until the held-out loss has stopped falling.
 
-    Each fold is a list of walkers, one per class where there are several; their losses add up.
+    Each fold is a list of models, one per class where there are several; their losses add up.
     """
     weight = np.array([fold[0].weight for fold in folds])
     weight = weight / weight.sum()
@@ -107,8 +137,8 @@ def search(folds: Sequence[Sequence[Fold]], alphas: np.ndarray) -> Search:
         losses = np.zeros(len(folds))
         for i, fold in enumerate(folds):
             for part in fold:
-                part.walker.move(alpha, _ROUGH)
-                losses[i] += part.held_out(part.walker.coef, part.walker.intercept)
+                part.model.solve(alpha, tol=_ROUGH)
+                losses[i] += part.loss(part.model.coef, part.model.intercept)
         error[k] = weight @ losses
         se[k] = np.sqrt(weight**2 @ (losses - error[k]) ** 2)
         if k - int(np.nanargmin(error)) >= _PATIENCE:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from pellucid.exceptions import NotEnoughMemoryError
 from pellucid.features.pairs import PairMap
 from pellucid.linalg import available_memory, format_bytes, row_blocks
 from pellucid.models.isk.rows import Rows
-from pellucid.solvers.fold_ridge import DualRidge, PrimalRidge, Sums
+from pellucid.solvers.fold_ridge import DualRidge, PrimalRidge, Solution, Sums
 
 _WHOLE = 1 << 28  # bytes of features held at once where memory is short
 _SHORT = 8192  # features whose products are summed in float32 before they join a sum in float64
@@ -26,123 +25,112 @@ class Setup:
     """Everything that stays the same while sigma and alpha vary."""
 
     rows: Rows
-    targets: np.ndarray  # (n, q): centred, or ±1 for classes
+    targets: np.ndarray  # (n, q): centred numbers, or ±1 for classes
     omega: np.ndarray  # (d/2, 2) at sigma = 1
-    solver: str = "auto"
 
-    def exact(self, F: int) -> bool:
+    def n_features(self) -> int:
+        """Number F of Fourier features."""
+        D = self.rows.X.shape[1]
+        return D * (D - 1) * len(self.omega)
+
+    def exact(self) -> bool:
         """Whether the problem is small enough for float64 throughout."""
-        n = len(self.rows)
+        n, F = len(self.rows), self.n_features()
         return n * min(n, F) * F <= _EXACT
 
     def pair_map(self, sigma: float) -> PairMap:
         """The feature map for one sigma."""
-        D = self.rows.X.shape[1]
-        F = D * (D - 1) * len(self.omega)
-        return PairMap(self.omega / sigma, D, np.float64 if self.exact(F) else np.float32)
+        return PairMap(self.omega / sigma, self.rows.X.shape[1], np.float64 if self.exact() else np.float32)
 
     def is_dual(self, F: int) -> bool:
         """Whether fewer rows than features make the matrix of inner products of rows the smaller one."""
-        if self.solver == "auto":
-            return len(self.rows) < F
-        return self.solver == "dual"
+        return len(self.rows) < F
 
 
-def check_memory(setup: Setup, n_folds: int) -> None:
+def check_memory(setup: Setup) -> None:
     """Raise before anything large is allocated if the matrices of phase 1 would not fit."""
     D, m, n = setup.rows.X.shape[1], len(setup.omega), len(setup.rows)
-    F = D * (D - 1) * m
-    size = 8.0 if setup.exact(F) else 4.0
+    size, have = 8.0 if setup.exact() else 4.0, available_memory()
 
-    def need(F: int) -> float:
+    def need(columns: int, m: int) -> float:
+        F = columns * (columns - 1) * m
         if setup.is_dual(F):
             return 8.0 * 3 * n**2 + size * 2.0 * F * min(n, 4096)
-        return F**2 * (8.0 * 4 + size * n_folds * 2)
+        return F**2 * (8.0 * 4 + size * setup.rows.n_folds * 2)
 
-    have = available_memory()
-    if need(F) <= 0.9 * have:
+    if need(D, m) <= 0.9 * have:
         return
-    columns = D
-    while columns > 2 and need(columns * (columns - 1) * m) > 0.9 * have:
-        columns -= 1
-    parts = m
-    while parts > 1 and need(D * (D - 1) * parts) > 0.9 * have:
-        parts -= 1
+    columns = next((c for c in range(D, 2, -1) if need(c, m) <= 0.9 * have), 2)
+    parts = next((k for k in range(m, 1, -1) if need(D, k) <= 0.9 * have), 1)
     raise NotEnoughMemoryError(
-        f"{D} features make {D * (D - 1) // 2} pairs and {F} Fourier features; phase 1 would need about "
-        f"{format_bytes(need(F))}, but only {format_bytes(have)} of memory is available. About {columns} "
-        f"features would fit, or n_components={2 * parts}: select features first, lower n_components, or fit "
-        f"fewer rows."
+        f"{D} features make {D * (D - 1) // 2} pairs and {setup.n_features()} Fourier features; phase 1 "
+        f"would need about {format_bytes(need(D, m))}, but only {format_bytes(have)} of memory is available. "
+        f"About {columns} features would fit, or n_components={2 * parts}: select features first, lower "
+        f"n_components, or fit fewer rows."
     )
 
 
-# ------------------------------------------------------------------ one sigma
 @dataclass
-class Trial:
+class RidgeAtSigma:
     """The squared loss at one sigma: everything that alpha needs."""
 
+    setup: Setup
     sigma: float
     pairs: PairMap
     mean: np.ndarray
     ridge: PrimalRidge | DualRidge
 
-    def weights(self, setup: Setup, solution: Any) -> np.ndarray:
+    def weights(self, solution: Solution) -> np.ndarray:
         """Weights of the features, of shape (F, q)."""
-        if isinstance(self.ridge, PrimalRidge):
-            return solution.W
-        return row_weights(setup, self.pairs, self.mean, solution.W)
+        return solution.W if isinstance(self.ridge, PrimalRidge) else self.of_rows(solution.W)
+
+    def of_rows(self, A: np.ndarray) -> np.ndarray:
+        """Weights ``Z_cᵀ A`` of the features for coefficients ``A`` (n, q) of the rows."""
+        rows, pairs = self.setup.rows, self.pairs
+        W = -np.outer(self.mean, A.sum(axis=0))
+        for _, index in rows.by_fold(4.0 * pairs.row_bytes):
+            factors = pairs.factors(rows.scaled(index))
+            for c in range(A.shape[1]):
+                W[:, c] += pairs.transposed_times(factors, A[index, c])
+        return W
 
 
-def row_weights(setup: Setup, pairs: PairMap, mean: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """Weights ``Z_cᵀ A`` of the features for coefficients ``A`` (n, q) of the rows."""
-    W = -np.outer(mean, A.sum(axis=0))
-    for _, index in setup.rows.by_fold(4.0 * pairs.row_bytes):
-        factors = pairs.factors(setup.rows.scaled(index))
-        for c in range(A.shape[1]):
-            W[:, c] += pairs.transposed_times(factors, A[index, c])
-    return W
-
-
-def prepare(setup: Setup, sigma: float) -> Trial:
+def ridge_at(setup: Setup, sigma: float) -> RidgeAtSigma:
     """One pass over the rows: sums of each fold, or inner products of all rows."""
     pairs = setup.pair_map(sigma)
     rows, Y = setup.rows, setup.targets
     mean = rows.sample_mean(pairs)
     if setup.is_dual(pairs.F):
-        folds = [] if rows.fold is None else [np.flatnonzero(rows.fold == f) for f in range(rows.n_folds)]
-        return Trial(sigma, pairs, mean, DualRidge(inner_products(rows, pairs, mean), Y, rows.weight, folds))
-    q = Y.shape[1]
-    shift: np.ndarray = mean.astype(pairs.dtype)
-    total = Sums.zeros(pairs.F, q)
-    parts = [Sums.zeros(pairs.F, q, pairs.dtype) for _ in range(rows.n_folds)]
+        folds = [np.flatnonzero(rows.fold == f) for f in range(rows.n_folds)]
+        dual = DualRidge(inner_products(rows, pairs, mean), Y, rows.weight, folds)
+        return RidgeAtSigma(setup, sigma, pairs, mean, dual)
+    total = Sums.zeros(pairs.F, Y.shape[1])
+    parts = [Sums.zeros(pairs.F, Y.shape[1], pairs.dtype) for _ in range(rows.n_folds)]
     for f, index in rows.by_fold(pairs.F * np.dtype(pairs.dtype).itemsize):
-        Z = pairs.features(rows.scaled(index))
-        Z -= shift
+        Z = rows.features(pairs, index, mean)
         (parts[f] if parts else total).add(Z, Y[index], rows.weight[index])
         del Z  # or two blocks would be held while the next one is made
     for part in parts:
-        total.plus(part)
-    return Trial(sigma, pairs, mean, PrimalRidge(total, parts))
+        total += part
+    return RidgeAtSigma(setup, sigma, pairs, mean, PrimalRidge(total, parts))
 
 
 def inner_products(rows: Rows, pairs: PairMap, mean: np.ndarray) -> np.ndarray:
     """Inner products of the centred features of all rows: at once if they fit, else block by block."""
     n = len(rows)
-    shift: np.ndarray = mean.astype(pairs.dtype)
     K = np.zeros((n, n))
     row_bytes = pairs.F * np.dtype(pairs.dtype).itemsize
     if n * row_bytes <= max(_WHOLE, 0.25 * available_memory()):
-        Z = pairs.features(rows.scaled(slice(None)))
-        Z -= shift
+        Z = rows.features(pairs, slice(None), mean)
         for start in range(0, pairs.F, _SHORT):
             part = np.ascontiguousarray(Z[:, start : start + _SHORT])
             K += part @ part.T
         return K
     blocks = list(row_blocks(n, row_bytes, _WHOLE))
     for i, left in enumerate(blocks):
-        A = pairs.features(rows.scaled(left)) - shift
+        A = rows.features(pairs, left, mean)
         for right in blocks[: i + 1]:
-            B = A if right == left else pairs.features(rows.scaled(right)) - shift
+            B = A if right == left else rows.features(pairs, right, mean)
             K[left, right] = A @ B.T
             K[right, left] = K[left, right].T
     return K
