@@ -138,14 +138,14 @@ def test_large_files_have_64_bit_sizes(monkeypatch):
 
 
 def test_too_many_arrays(monkeypatch):
-    monkeypatch.setattr("pellucid.export.model_file.MAX_MEMBERS", 3)
+    monkeypatch.setattr("pellucid.export.model_file.files.MAX_MEMBERS", 3)
     with pytest.raises(ModelFileError, match="more than 3 arrays"):
         saved(MODEL)
 
 
 def test_large_arrays_go_in_blocks(monkeypatch):
     for module in ("arrays", "archive"):
-        monkeypatch.setattr(f"pellucid.export.{module}.BLOCK", 64)
+        monkeypatch.setattr(f"pellucid.export.model_file.{module}.BLOCK", 64)
     model = KernelRidge()
     model.value_ = [X, X.T, X[::2], X[:, ::-1], np.array(["abc", "de"] * 30), np.broadcast_to(1.5, (40, 2))]
     assert difference(model, load(saved(model))) is None
@@ -161,7 +161,7 @@ def test_describe(tmp_path):
     when = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     save(model, path, notes="for the archive", created=when)
     info = describe(path)
-    assert info.class_name == "models.ridge.KernelRidge"
+    assert info.class_name == "models.ridge.regressor.KernelRidge"
     assert info.feature_names == ("age", "dose")
     assert info.notes == "for the archive"
     assert info.created == "2026-01-02T03:04:05+00:00"

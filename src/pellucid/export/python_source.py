@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pellucid.export.json_scores import document
-from pellucid.export.scoring import ScoringModel
-from pellucid.export.scoring_models import scoring_of
+from pellucid.export.document import document
+from pellucid.export.scoring.model import ScoringModel
+from pellucid.export.scoring.read import scoring_of
 
 
 def to_python(model: Any, path: str | os.PathLike[str] | None = None) -> str:

@@ -1,0 +1,150 @@
+"""A model as tidy tables, one per term, and as an Excel workbook that scores."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from pellucid.effects.terms import MISSING
+from pellucid.export.scoring.model import ScoringModel
+from pellucid.export.scoring.parts import Line, Products
+from pellucid.export.scoring.read import fitted_model, scoring_of
+from pellucid.export.sheets.score_sheet import write_workbook
+
+Table = dict[str, np.ndarray]
+
+
+def to_tables(model: Any, path: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+    """Write a model as tidy tables, and on request as an Excel scorecard.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted additive, sparse additive, ISK or interpretable model, or one with a linear kernel.
+    path : str or path, optional
+        Excel workbook (``.xlsx``) to write: a sheet in which values are typed and the prediction appears with
+        the contribution of each term, the tables from which it is computed, and the importances.
+
+    Returns
+    -------
+    dict of tables
+        ``intercept``; ``importances``, where the model has them; then one table per term under its name, with
+        a row for each point of the feature or pair (and each class, if there are more than two) and its
+        ``effect``, or for a model of coefficients one table ``coefficients``. Tables are pandas data frames,
+        or dicts of columns where pandas is not installed.
+
+    Notes
+    -----
+    Between the points of a number the effect of additive and sparse additive models is linear, and beyond
+    them constant: the tables are the whole model. Those of ISK models show curves at some points; their
+    workbook computes with the waves behind them.
+
+    Examples
+    --------
+    >>> import numpy as np, pellucid
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
+    >>> model = pellucid.SparseAdditiveRegressor(0.01, n_basis=4).fit(X, X[:, 0] ** 2)
+    >>> list(pellucid.to_tables(model))
+    ['intercept', 'importances', 'x0']
+    """
+    scoring = scoring_of(model, "to_tables")
+    model = fitted_model(model)
+    tables = {"intercept": _intercept(scoring)}
+    importances = getattr(model, "importances_", None)
+    if importances is not None:
+        order = importances.order
+        tables["importances"] = {
+            "term": np.array(importances.names, dtype=object)[order],
+            importances.measure: importances.values[order],
+        } | ({} if importances.se is None else {"se": importances.se[order]})
+    if any(isinstance(term, Line) for term in scoring.terms):
+        tables["coefficients"] = _coefficients(scoring)
+    else:
+        for t, term in enumerate(scoring.terms):
+            name = term.name
+            while name in tables:
+                name += "_"
+            tables[name] = _effect(model, scoring, t)
+    if path is not None:
+        write_workbook(scoring, tables.get("importances"), path)
+    return {name: _frame(table) for name, table in tables.items()}
+
+
+def _outputs(scoring: ScoringModel) -> list[Any]:
+    """Names of several outputs, nothing for one."""
+    if scoring.n_outputs == 1:
+        return []
+    return list(scoring.response.classes or range(scoring.n_outputs))
+
+
+def _intercept(scoring: ScoringModel) -> Table:
+    outputs = _outputs(scoring)
+    named = {"output": np.array(outputs, dtype=object)} if outputs else {}
+    return named | {"intercept": scoring.intercept}
+
+
+def _coefficients(scoring: ScoringModel) -> Table:
+    outputs, lines = _outputs(scoring), [term for term in scoring.terms if isinstance(term, Line)]
+    table = {"feature": np.repeat(np.array([line.name for line in lines], dtype=object), scoring.n_outputs)}
+    if outputs:
+        table["output"] = np.tile(np.array(outputs, dtype=object), len(lines))
+    return table | {"coefficient": np.concatenate([line.coef for line in lines])}
+
+
+def _effect(model: Any, scoring: ScoringModel, t: int) -> Table:
+    """Tidy table of a term: at all points of its axes, or where it is shown if it is a sum of waves."""
+    term = scoring.terms[t]
+    if not isinstance(term, Products):
+        return dict(model.effects_[model.term_names_[t]].columns())
+    axes = [scoring.axes[a] for a in term.axes]
+    shape = tuple(axis.size for axis in axes)
+    values = _values(model, scoring, t, shape)
+    place = np.indices(values.shape).reshape(values.ndim, -1)
+    table: Table = {}
+    for side, axis in enumerate(axes):
+        feature = scoring.features[axis.feature]
+        name = feature.name
+        while name in ("output", "effect", "se", "density", *table):
+            name += "_"
+        table[name] = _points(scoring, term.axes[side])[place[side]]
+    outputs = _outputs(scoring)
+    if outputs:
+        table["output"] = np.array(outputs, dtype=object)[place[-1]]
+    table["effect"] = values.ravel()
+    shown = model.effects_.get(model.term_names_[t])
+    if shown is not None and shown.density.shape == shape:
+        if shown.se is not None:
+            table["se"] = shown.se.reshape(values.shape).ravel()
+        table["density"] = shown.density[tuple(place[: len(shape)])]
+    return table
+
+
+def _values(model: Any, scoring: ScoringModel, t: int, shape: tuple[int, ...]) -> np.ndarray:
+    """The effect at all points, with a last axis for several outputs."""
+    if callable(getattr(model, "compiled", None)):
+        whole = np.asarray(model.compiled().tables[t], dtype=float)
+    else:
+        term = scoring.terms[t]
+        assert isinstance(term, Products)
+        whole = term.factors[0] if scoring.n_outputs > 1 else term.factors[0][:, 0]
+    return whole[tuple(slice(size) for size in shape)]
+
+
+def _points(scoring: ScoringModel, a: int) -> np.ndarray:
+    """Points of an axis: numbers with NaN for a missing value, or levels."""
+    axis = scoring.axes[a]
+    extra = axis.missing is not None and axis.missing < axis.size
+    if axis.is_levels:
+        levels = scoring.features[axis.feature].levels or ()
+        return np.array([*levels, *([MISSING] if extra else [])], dtype=object)
+    return np.append(axis.knots, [np.nan] if extra else [])
+
+
+def _frame(table: Table) -> Any:
+    try:
+        import pandas as pd
+    except ImportError:
+        return table
+    return pd.DataFrame(table)

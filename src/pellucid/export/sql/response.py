@@ -1,0 +1,61 @@
+"""From scores to predictions in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pellucid.export.scoring.model import ScoringModel
+from pellucid.export.sql import text as sql
+
+Columns = list[tuple[str, str]]
+
+
+def response_columns(
+    scoring: ScoringModel, *, exponential: bool, add: Callable[[str, dict[str, str]], None]
+) -> Columns:
+    """Names and expressions of the columns of predictions; ``add`` makes a stage before them."""
+    response, q = scoring.response, scoring.n_outputs
+    scores = [f"r.y{c}" for c in range(q)]
+    if response.classes is None:
+        names = ["prediction"] if response.single else [f"prediction_{c}" for c in range(q)]
+        if response.link != "exp":
+            return list(zip(names, scores, strict=True))
+        if not exponential:
+            return [("score", scores[0])]
+        return [("prediction", f"EXP({_between(scores[0], -708.0, 709.0)})")]
+    classes = [_literal(label) for label in response.classes]
+    names = [f"probability_{label}" for label in response.classes]
+    raw = ["score"] if q == 1 else [f"score_{label}" for label in response.classes]
+    if q == 1:
+        label = f"CASE WHEN {scores[0]} > 0 THEN {classes[1]} WHEN {scores[0]} <= 0 THEN {classes[0]} END"
+    else:
+        label = sql.largest(scores, classes, "NULL")
+    made = [("prediction", label)]
+    if not exponential or response.link == "none":
+        return made + list(zip(raw, scores, strict=True))
+    slope = "" if response.slope == 1.0 else f"{sql.number(response.slope)} * "
+    if response.link == "logistic":
+        return [*made, (names[1], sql.logistic(f"({slope}{scores[0]})"))]
+    shares = {f"e{c}": sql.logistic(f"({slope}{score})") for c, score in enumerate(scores)}
+    if response.link == "softmax":
+        add("top", {"top": sql.largest(scores, scores, "NULL")})
+        shares = {f"e{c}": f"EXP({slope}({score} - r.top))" for c, score in enumerate(scores)}
+    add("shares", shares)
+    whole = sql.total([f"r.{e}" for e in shares])
+    return made + [(name, f"r.{e} / ({whole})") for name, e in zip(names, shares, strict=True)]
+
+
+def _between(x: str, low: float, high: float) -> str:
+    return (
+        f"CASE WHEN {x} < {sql.number(low)} THEN {sql.number(low)} "
+        f"WHEN {x} > {sql.number(high)} THEN {sql.number(high)} ELSE {x} END"
+    )
+
+
+def _literal(label: Any) -> str:
+    if isinstance(label, bool):
+        return "TRUE" if label else "FALSE"
+    if isinstance(label, int):
+        return str(label)
+    return sql.number(label) if isinstance(label, float) else sql.quoted(str(label))
