@@ -6,11 +6,11 @@ import sqlite3
 import numpy as np
 import pytest
 
-from pellucid.export.json_scores import document, from_json
+from pellucid.export.document import document, from_json
 from pellucid.export.python_source import source
-from pellucid.export.score_parts import Feature, Products, Response, ScoreAxis
+from pellucid.export.scoring.parts import Feature, Products, Response, ScoreAxis
 from pellucid.export.scoring import ScoringModel
-from pellucid.export.sql_statement import Statement
+from pellucid.export.sql.statement import Statement
 
 NONE = float("nan")
 EDGES = ScoringModel(
@@ -61,7 +61,7 @@ def test_by_hand_sql(engine):
 
 def test_by_hand_onnx():
     reference = pytest.importorskip("onnx.reference")
-    from pellucid.export.onnx_model import _of_terms
+    from pellucid.export.onnx.model import _of_terms
 
     feeds = {
         name: np.array([[NONE if row[name] is None else row[name]] for row in ROWS])
@@ -75,7 +75,7 @@ def test_by_hand_onnx():
 def test_by_hand_workbook(tmp_path):
     formulas = pytest.importorskip("formulas")
     openpyxl = pytest.importorskip("openpyxl")
-    from pellucid.export.score_sheet import write_workbook
+    from pellucid.export.sheets.score_sheet import write_workbook
 
     write_workbook(EDGES, None, tmp_path / "edges.xlsx")
     for k, (row, want) in enumerate(zip(ROWS, WANT, strict=True)):

@@ -8,7 +8,7 @@ from export_models import HOSTILE, KINDS, dicts, fitted, hard_rows, said
 
 import pellucid
 from pellucid.export import from_json
-from pellucid.export.score_parts import low_rank
+from pellucid.export.scoring.parts import low_rank
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -113,7 +113,7 @@ def test_kernel_models_are_sent_elsewhere():
         (lambda d: d.update(version=2), "has version 2"),
         (lambda d: d.pop("terms"), "not complete"),
         (lambda d: d.update(link="cube"), "the link 'cube'"),
-        (lambda d: d["terms"][0]["axes"].__setitem__(0, 99), "axis that is not there"),
+        (lambda d: d["terms"][0]["axes"].__setitem__(0, 99), "axes that are not there"),
         (lambda d: d["terms"][0]["factors"][0][0].pop(), "wrong size|uneven|complete|inhomogeneous"),
         (lambda d: d["terms"][0].update(kind="cube"), "of the kind 'cube'"),
         (lambda d: d["axes"][0]["knots"].reverse(), "do not increase"),

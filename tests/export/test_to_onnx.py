@@ -176,7 +176,7 @@ def test_what_has_no_graph():
 
 
 def test_too_many_rows(monkeypatch):
-    monkeypatch.setattr("pellucid.export.onnx_model._MOST_NUMBERS", 100)
+    monkeypatch.setattr("pellucid.export.onnx.model._MOST_NUMBERS", 100)
     with pytest.raises(ValueError, match="60 training rows of 3 features, too many for a graph"):
         pellucid.to_onnx(pellucid.KernelRidge(alpha=1.0).fit(X, y))
 

@@ -7,7 +7,7 @@ import pytest
 from export_models import HOSTILE, KINDS, dicts, fitted, hard_rows, said
 
 import pellucid
-from pellucid.export import sql_text
+from pellucid.export.sql import text as sql_text
 
 duckdb = pytest.importorskip("duckdb")
 pandas = pytest.importorskip("pandas")

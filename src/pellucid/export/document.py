@@ -84,67 +84,49 @@ def from_json(source: str | bytes | os.PathLike[str]) -> ScoringModel:
 # --------------------------------------------------------------------- writing
 def document(scoring: ScoringModel) -> dict[str, Any]:
     """A scoring model as dictionaries, lists, numbers and texts."""
-    classes = scoring.response.classes
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "model": scoring.model,
-        "features": [
-            {"name": f.name, "levels": None if f.levels is None else list(f.levels), "dates": f.dates}
-            for f in scoring.features
-        ],
-        "axes": [_axis(scoring, a) for a in range(len(scoring.axes))],
+    response = scoring.response
+    classes = response.classes and [
+        v if isinstance(v, str | bool | int | float) else str(v) for v in response.classes
+    ]
+    head = {"format": FORMAT, "version": VERSION, "model": scoring.model}
+    return head | {
+        "features": [_lists(vars(feature)) for feature in scoring.features],
+        "axes": [_axis(axis, scoring.warps.get(a)) for a, axis in enumerate(scoring.axes)],
         "terms": [_term(scoring, term) for term in scoring.terms],
         "intercept": scoring.intercept.tolist(),
-        "link": scoring.response.link,
-        "slope": scoring.response.slope,
-        "classes": None if classes is None else [_plain(label) for label in classes],
-        "single": scoring.response.single,
+        "link": response.link,
+        "slope": response.slope,
+        "classes": classes,
+        "single": response.single,
     }
 
 
-def _axis(scoring: ScoringModel, a: int) -> dict[str, Any]:
-    axis = scoring.axes[a]
-    made: dict[str, Any] = {
-        "feature": axis.feature,
-        "knots": None if axis.is_levels else axis.knots.tolist(),
-        "size": axis.size,
-        "missing": axis.missing,
-        "other": axis.other,
-    }
-    if a in scoring.warps:
-        made["warp"] = scoring.warps[a].tolist()
-    return made
+def _lists(values: dict[str, Any]) -> dict[str, Any]:
+    """Arrays and tuples as lists."""
+    plain = {key: v.tolist() if isinstance(v, np.ndarray) else v for key, v in values.items()}
+    return {key: list(v) if isinstance(v, tuple) else v for key, v in plain.items()}
+
+
+def _axis(axis: ScoreAxis, warp: np.ndarray | None) -> dict[str, Any]:
+    made = _lists(vars(axis)) | ({"knots": None} if axis.is_levels else {})
+    del made["levels"]
+    return made if warp is None else made | {"warp": warp.tolist()}
 
 
 def _term(scoring: ScoringModel, term: ScoreTerm) -> dict[str, Any]:
-    head: dict[str, Any] = {"name": term.name, "features": list(scoring.features_of(term))}
-    if isinstance(term, Line):
-        return head | {"kind": "line", "coef": term.coef.tolist()}
-    head["axes"] = list(term.axes)
+    made = {"kind": type(term).__name__.lower(), "features": list(scoring.features_of(term))} | _lists(
+        vars(term)
+    )
     if isinstance(term, Products):
-        factors = [F.T.tolist() for F in term.factors]
-        return head | {"kind": "products", "factors": factors, "outputs": term.outputs.tolist()}
-    return head | {
-        "kind": "waves",
-        "omega": term.omega.tolist(),
-        "cos": term.cos.tolist(),
-        "sin": term.sin.tolist(),
-        "constant": term.constant.tolist(),
-    }
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | bool | int | float) else str(value)
+        made["factors"] = [F.T.tolist() for F in term.factors]
+    made.pop("feature", None)
+    return made
 
 
 # --------------------------------------------------------------------- reading
 def _read(content: dict[str, Any]) -> ScoringModel:
     features = tuple(
-        Feature(
-            str(f["name"]), None if f["levels"] is None else tuple(map(str, f["levels"])), bool(f["dates"])
-        )
-        for f in content["features"]
+        Feature(str(f["name"]), _texts(f["levels"]), bool(f["dates"])) for f in content["features"]
     )
     intercept = _array(content["intercept"], 1)
     axes = tuple(_read_axis(a, features) for a in content["axes"])
@@ -154,33 +136,25 @@ def _read(content: dict[str, Any]) -> ScoringModel:
     terms = tuple(_read_term(t, axes, features, len(intercept)) for t in content["terms"])
     if any(a not in warps for term in terms if isinstance(term, Waves) for a in term.axes):
         raise ValueError("The document has waves on an axis without a warp.")
-    classes = None if content["classes"] is None else tuple(content["classes"])
     if content["link"] not in _LINKS:
         raise ValueError(f"The document has the link {content['link']!r}, which is not one of {_LINKS}.")
+    classes = None if content["classes"] is None else tuple(content["classes"])
     response = Response(content["link"], classes, float(content["slope"]), bool(content["single"]))
     return ScoringModel(str(content["model"]), features, axes, warps, terms, intercept, response)
 
 
 def _texts(levels: list[Any] | None) -> tuple[str, ...] | None:
-    return None if levels is None else tuple(str(level) for level in levels)
+    return None if levels is None else tuple(map(str, levels))
 
 
 def _read_axis(axis: dict[str, Any], features: tuple[Feature, ...]) -> ScoreAxis:
-    levels = features[axis["feature"]].levels
     knots = np.empty(0) if axis["knots"] is None else _array(axis["knots"], 1)
     if np.any(np.diff(knots) <= 0):
         raise ValueError("The document has knots that do not increase.")
-    n_levels = len(levels) if axis["knots"] is None and levels is not None else 0
-    made = ScoreAxis(
-        int(axis["feature"]),
-        knots,
-        n_levels,
-        int(axis["size"]),
-        None if axis["missing"] is None else int(axis["missing"]),
-        int(axis["other"]),
-    )
-    places = [made.other, 0 if made.missing is None else made.missing, max(len(knots), n_levels)]
-    if not all(0 <= place <= made.size for place in places):
+    levels = len(features[axis["feature"]].levels or ()) if axis["knots"] is None else 0
+    missing = None if axis["missing"] is None else int(axis["missing"])
+    made = ScoreAxis(int(axis["feature"]), knots, levels, int(axis["size"]), missing, int(axis["other"]))
+    if not all(0 <= place <= made.size for place in (made.other, missing or 0, len(knots), levels)):
         raise ValueError("The document has an axis whose points are not there.")
     return made
 
@@ -189,22 +163,19 @@ def _read_term(
     term: dict[str, Any], axes: tuple[ScoreAxis, ...], features: tuple[Feature, ...], q: int
 ) -> ScoreTerm:
     name, kind = str(term["name"]), term["kind"]
+    known, key = (features, "features") if kind == "line" else (axes, "axes")
+    of = tuple(int(number) for number in term[key])
+    if not all(0 <= number < len(known) for number in of):
+        raise ValueError(f"The term {name!r} is on {key} that are not there.")
     if kind == "line":
-        feature, coef = int(term["features"][0]), _array(term["coef"], 1)
-        if not 0 <= feature < len(features):
-            raise ValueError(f"The term {name!r} is of a feature that is not there.")
+        coef = _array(term["coef"], 1)
         _same(len(coef), q)
-        return Line(name, feature, coef)
-    of = tuple(int(a) for a in term["axes"])
-    if not all(0 <= a < len(axes) for a in of):
-        raise ValueError(f"The term {name!r} is on an axis that is not there.")
+        return Line(name, of[0], coef)
     if kind == "products":
         outputs = np.array(term["outputs"], dtype=np.intp)
         factors = tuple(_array(F, 2).T.reshape(-1, len(outputs)) for F in term["factors"])
-        _same(len(factors), len(of))
-        for a, F in zip(of, factors, strict=True):
-            if len(outputs):
-                _same(len(F), axes[a].size + 1)
+        if len(outputs):
+            _same([len(F) for F in factors], [axes[a].size + 1 for a in of])
         return Products(name, of, factors, outputs)
     if kind != "waves":
         raise ValueError(f"The term {name!r} is of the kind {kind!r}, which is unknown.")

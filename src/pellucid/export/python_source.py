@@ -49,37 +49,25 @@ def to_python(model: Any, path: str | os.PathLike[str] | None = None) -> str:
 
 
 def source(scoring: ScoringModel) -> str:
-    """The module's text: functions, and data as literals, in which ``repr`` has made all texts harmless."""
-    content = document(scoring)
-    kinds = {term["kind"] for term in content["terms"]}
-    response = scoring.response
+    """The module's text: data as literals, in which ``repr`` has made all texts harmless, then functions."""
+    content, response = document(scoring), scoring.response
+    features = [(f["name"], f["levels"], f["dates"]) for f in content["features"]]
+    lists = {"FEATURES": features, "AXES": content["axes"], "TERMS": content["terms"]}
+    names = ("intercept", "classes", "slope", "link", "single")
     parts = [
         f'"""Scores of a model of the kind {scoring.model}. Written by pellucid; needs only Python."""\n',
         "import math\nfrom bisect import bisect_right\n",
-        _list("FEATURES", [(f["name"], f["levels"], f["dates"]) for f in content["features"]]),
-        _list("AXES", content["axes"]),
-        _list("TERMS", content["terms"]),
-        f"INTERCEPT = {content['intercept']!r}",
-        f"CLASSES = {content['classes']!r}",
-        f"SLOPE = {content['slope']!r}\n",
-        _CELLS,
-        _PLACE if content["axes"] else "",
-        _TERM_HEAD,
-        *(_TERM_KINDS[kind] for kind in sorted(kinds)),
-        _TERM_TAIL,
+        *("\n".join([f"{name} = [", *(f"    {item!r}," for item in lists[name]), "]"]) for name in lists),
+        *(f"{name.upper()} = {content[name]!r}" for name in names),
         _SCORES,
-        _PROBABILITIES[response.link] if response.has_probabilities else "",
-        _LABEL if response.classes is not None else _mean(response.link, response.single),
+        _PROBABILITIES if response.has_probabilities else "",
+        _LABEL if response.classes is not None else _MEAN,
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _list(name: str, items: list[Any]) -> str:
-    lines = "".join(f"    {item!r},\n" for item in items)
-    return f"{name} = [\n{lines}]"
+_SCORES = '''
 
-
-_CELLS = '''
 def _value(row, j):
     """Value of a feature: None if it is missing, a text for a level, days since 1970 for a date."""
     name, levels, dates = FEATURES[j]
@@ -93,9 +81,8 @@ def _value(row, j):
         seconds = getattr(value, "hour", 0) * 3600 + getattr(value, "minute", 0) * 60 + second
         return value.toordinal() - 719163 + seconds / 86400
     return float(value)
-'''
 
-_PLACE = '''
+
 def _place(axis, row):
     """Point of an axis to the left of a value, and how far the value is on the way to the next point."""
     value, levels = _value(row, axis["feature"]), FEATURES[axis["feature"]][1]
@@ -115,49 +102,30 @@ def _place(axis, row):
 def _between(table, place):
     i, w = place
     return table[i] + w * (table[i + 1] - table[i]) if w else table[i]
-'''
 
-_TERM_HEAD = '''
+
 def _term(term, row):
     """What a term adds to each score."""
-'''
-
-_TERM_KINDS = {
-    "line": """\
     if term["kind"] == "line":
         value = _value(row, term["features"][0])
         if value is None:
             raise ValueError("no value for %r" % FEATURES[term["features"][0]][0])
         return [c * value for c in term["coef"]]
-""",
-    "products": """\
+    places = [_place(AXES[a], row) for a in term["axes"]]
     if term["kind"] == "products":
-        places = [_place(AXES[a], row) for a in term["axes"]]
         values = [0.0] * len(INTERCEPT)
         for k, output in enumerate(term["outputs"]):
-            product = 1.0
-            for factors, place in zip(term["factors"], places):
-                product *= _between(factors[k], place)
-            values[output] += product
+            values[output] += math.prod(_between(table[k], at) for table, at in zip(term["factors"], places))
         return values
-""",
-    "waves": """\
-    if term["kind"] == "waves":
-        u = [_between(AXES[a]["warp"], _place(AXES[a], row)) for a in term["axes"]]
-        values = list(term["constant"])
-        for omega, cos, sin in zip(term["omega"], term["cos"], term["sin"]):
-            phase = sum(o * v for o, v in zip(omega, u))
-            for c in range(len(values)):
-                values[c] += cos[c] * math.cos(phase) + sin[c] * math.sin(phase)
-        return values
-""",
-}
+    u = [_between(AXES[a]["warp"], place) for a, place in zip(term["axes"], places)]
+    values = list(term["constant"])
+    for omega, cos, sin in zip(term["omega"], term["cos"], term["sin"]):
+        phase = sum(o * v for o, v in zip(omega, u))
+        for c in range(len(values)):
+            values[c] += cos[c] * math.cos(phase) + sin[c] * math.sin(phase)
+    return values
 
-_TERM_TAIL = """\
-    raise ValueError("unknown term")
-"""
 
-_SCORES = '''
 def contributions(row):
     """Names and values of the terms; a list of values where there are several outputs."""
     parts = [(term["name"], _term(term, row)) for term in TERMS]
@@ -166,53 +134,33 @@ def contributions(row):
 
 def score(row):
     """The scores: intercept plus terms, one for each output."""
-    values = list(INTERCEPT)
-    for term in TERMS:
-        for c, part in enumerate(_term(term, row)):
-            values[c] += part
-    return values
+    return [sum(parts) for parts in zip(INTERCEPT, *(_term(term, row) for term in TERMS))]
 '''
 
-_PROBABILITIES = {
-    "logistic": '''
-def predict_proba(row):
-    """Probability of each class."""
-    x = SLOPE * score(row)[0]
-    p = 1 / (1 + math.exp(-max(x, -700)))
-    return {CLASSES[0]: 1 - p, CLASSES[1]: p}
-''',
-    "shares": '''
-def predict_proba(row):
-    """Probability of each class: logistic values, divided by their sum."""
-    p = [1 / (1 + math.exp(-max(SLOPE * x, -700))) for x in score(row)]
-    return {c: value / sum(p) for c, value in zip(CLASSES, p)}
-''',
-    "softmax": '''
+_PROBABILITIES = '''
 def predict_proba(row):
     """Probability of each class."""
     x = [SLOPE * value for value in score(row)]
-    e = [math.exp(value - max(x)) for value in x]
-    return {c: value / sum(e) for c, value in zip(CLASSES, e)}
-''',
-}
+    if LINK == "softmax":
+        p = [math.exp(value - max(x)) for value in x]
+    else:
+        p = [1 / (1 + math.exp(-max(value, -700))) for value in x]
+    if LINK == "logistic":
+        return {CLASSES[0]: 1 - p[0], CLASSES[1]: p[0]}
+    return {c: value / sum(p) for c, value in zip(CLASSES, p)}
+'''
 
 _LABEL = '''
 def predict(row: dict):
     """Predicted class of a row, a dict from column names to values."""
     x = score(row)
-    if len(x) == 1:
-        return CLASSES[1 if x[0] > 0 else 0]
-    return CLASSES[x.index(max(x))]
+    return CLASSES[x.index(max(x)) if len(x) > 1 else int(x[0] > 0)]
 '''
 
-
-def _mean(link: str, single: bool) -> str:
-    mean = "math.exp(min(max(SLOPE * x, -708.0), 709.0))" if link == "exp" else "SLOPE * x"
-    if single:
-        kind, what, body = "float", "Prediction for", f"x = score(row)[0]\n    return {mean}"
-    else:
-        kind, what, body = "list", "Predictions of all targets for", f"return [{mean} for x in score(row)]"
-    return (
-        f'\ndef predict(row: dict) -> {kind}:\n    """{what} a row, a dict from column names to values."""\n'
-        f"    {body}\n"
-    )
+_MEAN = '''
+def predict(row: dict):
+    """Prediction for a row, a dict from column names to values; a list where there are several targets."""
+    x = [SLOPE * value for value in score(row)]
+    mean = [math.exp(min(max(value, -708.0), 709.0)) for value in x] if LINK == "exp" else x
+    return mean[0] if SINGLE else mean
+'''

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -43,11 +44,8 @@ class Graph:
         """A constant array; equal ones are stored once."""
         array = np.ascontiguousarray(value, dtype=dtype)
         shape = np.shape(value)
-        key = (
-            array.dtype.str,
-            shape,
-            tuple(array.ravel().tolist()) if array.dtype == object else array.tobytes(),
-        )
+        content = tuple(array.ravel().tolist()) if array.dtype == object else array.tobytes()
+        key = (array.dtype.str, shape, content)
         if key not in self._known:
             name = self.fresh()
             self.constants.append(self.onnx.numpy_helper.from_array(array.reshape(shape), name))
@@ -78,7 +76,7 @@ class Graph:
 
     def between(self, x: str, low: float, high: float) -> str:
         """Values cut at both ends."""
-        return self("Clip", x, self.constant(np.float64(low)), self.constant(np.float64(high)))
+        return self("Clip", x, self.constant(low), self.constant(high))
 
     def times(self, x: str, factor: Any) -> str:
         """Multiply by a constant."""
@@ -87,6 +85,18 @@ class Graph:
     def plus(self, x: str, constant: Any) -> str:
         """Add a constant."""
         return self("Add", x, self.constant(constant))
+
+    def power(self, x: str, exponent: float) -> str:
+        """Raise to a constant power."""
+        return self("Pow", x, self.constant(exponent))
+
+    def fold(self, op: str, parts: Sequence[str]) -> str:
+        """Combine some values by an operation of two."""
+        return reduce(lambda left, right: self(op, left, right), parts)
+
+    def circle(self, angle: str) -> str:
+        """Cosines and sines side by side; the cosine as a sine, as runtimes have none of double precision."""
+        return self("Concat", self("Sin", self.plus(angle, np.pi / 2)), self("Sin", angle), axis=1)
 
     def filled(self, x: str, columns: int, value: float) -> str:
         """A matrix of one value, with as many rows as ``x``."""

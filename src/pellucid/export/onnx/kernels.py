@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,10 @@ _DIRECT_COLUMNS = 24  # up to so many columns are differenced one by one, which 
 def gram(g: Graph, kernel: Any, X: str, Y: np.ndarray) -> str:
     """Kernel values of shape (n, m) between an input of shape (n, p) and constant rows ``Y``."""
     if isinstance(kernel, ks.Sum | ks.Product):
-        K = gram(g, kernel.operands[0], X, Y)
-        for part in kernel.operands[1:]:
-            K = g("Add" if isinstance(kernel, ks.Sum) else "Mul", K, gram(g, part, X, Y))
-        return K
+        parts = [gram(g, part, X, Y) for part in kernel.operands]
+        return g.fold("Add" if isinstance(kernel, ks.Sum) else "Mul", parts)
     if isinstance(kernel, ks.Power):
-        return g("Pow", gram(g, kernel.base, X, Y), g.constant(np.float64(kernel.exponent)))
+        return g.power(gram(g, kernel.base, X, Y), kernel.exponent)
     if isinstance(kernel, ks.Exponential):
         return g("Exp", gram(g, kernel.base, X, Y))
     if isinstance(kernel, ks.Restricted) and kernel._positions is not None:
@@ -28,9 +27,8 @@ def gram(g: Graph, kernel: Any, X: str, Y: np.ndarray) -> str:
         return gram(g, kernel.base, g.column(X, columns), Y[:, columns])
     if isinstance(kernel, ks.Constant):
         return g.filled(X, len(Y), kernel.value)
-    for kind, build in _KINDS.items():
-        if type(kernel) is kind:
-            return build(g, kernel, X, Y)
+    if type(kernel) in _KINDS:
+        return _KINDS[type(kernel)](g, kernel, X, Y)
     names = ", ".join(kind.__name__ for kind in _KINDS)
     raise ValueError(
         f"to_onnx has no formula for the kernel {kernel}; it has for {names}, constants, and what is made of "
@@ -38,77 +36,61 @@ def gram(g: Graph, kernel: Any, X: str, Y: np.ndarray) -> str:
     )
 
 
-def _rbf(g: Graph, kernel: Any, X: str, Y: np.ndarray) -> str:
-    return g("Exp", g.times(_squares(g, X, Y, kernel.length_scale), np.float64(-0.5)))
+def _rbf(g: Graph, s: str) -> str:
+    return g("Exp", g.times(s, -0.5))
 
 
-def _matern(g: Graph, kernel: Any, X: str, Y: np.ndarray) -> str:
-    return _matern_of(g, _squares(g, X, Y, kernel.length_scale), kernel.nu)
-
-
-def _matern_of(g: Graph, s: str, nu: float) -> str:
-    t = g.between(g("Sqrt", g.times(s, np.float64(2.0 * nu))), 0.0, 800.0)
+def _matern(g: Graph, s: str, nu: float) -> str:
+    t = g.between(g("Sqrt", g.times(s, 2.0 * nu)), 0.0, 800.0)
     value = g("Exp", g("Neg", t))
     if nu == 0.5:
         return value
-    polynomial = g.plus(t, np.float64(1.0))
+    polynomial = g.plus(t, 1.0)
     if nu == 2.5:
-        polynomial = g("Add", polynomial, g.times(g("Mul", t, t), np.float64(1.0 / 3.0)))
+        polynomial = g("Add", polynomial, g.times(g("Mul", t, t), 1.0 / 3.0))
     return g("Mul", polynomial, value)
 
 
 def _rational(g: Graph, kernel: Any, X: str, Y: np.ndarray) -> str:
-    base = g.plus(
-        g.times(_squares(g, X, Y, kernel.length_scale), np.float64(0.5 / kernel.shape)), np.float64(1.0)
-    )
-    return g("Pow", base, g.constant(np.float64(-kernel.shape)))
+    s = _squares(g, X, Y, kernel.length_scale)
+    return g.power(g.plus(g.times(s, 0.5 / kernel.shape), 1.0), -kernel.shape)
 
 
 def _laplacian(g: Graph, kernel: Any, X: str, Y: np.ndarray) -> str:
-    scale = np.broadcast_to(np.asarray(kernel.length_scale, dtype=float), Y.shape[1:])
-    return g("Exp", g("Neg", _over_columns(g, X, Y, scale, lambda d: g("Abs", d))))
+    return g("Exp", g("Neg", _over_columns(g, X, Y, kernel.length_scale, lambda d: g("Abs", d))))
 
 
 def _periodic(g: Graph, kernel: Any, X: str, Y: np.ndarray) -> str:
     scale = np.broadcast_to(np.asarray(kernel.length_scale, dtype=float), Y.shape[1:])
-    turn = g.times(X, np.float64(2.0 * np.pi / kernel.period))
-    # the cosine as a sine: runtimes have no cosine of double precision
-    circle = g("Concat", g("Sin", g.plus(turn, np.float64(np.pi / 2))), g("Sin", turn), axis=1)
-    s = _squares(g, g.times(circle, 1.0 / np.tile(scale, 2)), kernel._circle(Y), 1.0)
-    return g("Exp", g.times(s, np.float64(-0.5)))
+    circle = g.circle(g.times(X, 2.0 * np.pi / kernel.period))
+    return _rbf(g, _squares(g, g.times(circle, 1.0 / np.tile(scale, 2)), kernel._circle(Y), 1.0))
 
 
 def _dot(g: Graph, kernel: Any, X: str, Y: np.ndarray) -> str:
-    p = Y.shape[1]
     origin, scale = (
-        np.broadcast_to(np.asarray(v, dtype=float), p) for v in (kernel.origin, kernel.length_scale)
+        np.broadcast_to(np.asarray(v, float), Y.shape[1]) for v in (kernel.origin, kernel.length_scale)
     )
     U = g("Div", g("Sub", X, g.constant(origin)), g.constant(scale))
     return g("MatMul", U, g.constant(kernel._scaled(Y).T))
 
 
 def _polynomial(g: Graph, kernel: Any, X: str, Y: np.ndarray) -> str:
-    base = g.plus(_dot(g, kernel, X, Y), np.float64(kernel.bias))
-    return g("Pow", base, g.constant(np.float64(kernel.degree)))
+    return g.power(g.plus(_dot(g, kernel, X, Y), kernel.bias), kernel.degree)
 
 
 def _additive_pairs(g: Graph, kernel: Any, X: str, Y: np.ndarray) -> str:
     """``((Σz)² - Σz²) / (D (D - 1))``."""
     D = Y.shape[1]
     scale = np.broadcast_to(np.asarray(kernel.length_scale, dtype=float), D)
-    total = squares = ""
-    for c in range(D):
-        s = _squares(g, g.column(X, c), Y[:, [c]], scale[c])
-        z = g("Exp", g.times(s, np.float64(-0.5))) if kernel.base == "rbf" else _matern_of(g, s, 1.5)
-        total = z if not total else g("Add", total, z)
-        square = g("Mul", z, z)
-        squares = square if not squares else g("Add", squares, square)
-    return g.times(g("Sub", g("Mul", total, total), squares), np.float64(1.0 / (D * (D - 1))))
+    s = [_squares(g, g.column(X, c), Y[:, [c]], scale[c]) for c in range(D)]
+    z = [_rbf(g, one) if kernel.base == "rbf" else _matern(g, one, 1.5) for one in s]
+    total, squares = g.fold("Add", z), g.fold("Add", [g("Mul", one, one) for one in z])
+    return g.times(g("Sub", g("Mul", total, total), squares), 1.0 / (D * (D - 1)))
 
 
-_KINDS: dict[type, Any] = {
-    ks.RBF: _rbf,
-    ks.Matern: _matern,
+_KINDS: dict[type, Callable[[Graph, Any, str, np.ndarray], str]] = {
+    ks.RBF: lambda g, kernel, X, Y: _rbf(g, _squares(g, X, Y, kernel.length_scale)),
+    ks.Matern: lambda g, kernel, X, Y: _matern(g, _squares(g, X, Y, kernel.length_scale), kernel.nu),
     ks.RationalQuadratic: _rational,
     ks.Laplacian: _laplacian,
     ks.Periodic: _periodic,
@@ -120,22 +102,20 @@ _KINDS: dict[type, Any] = {
 
 def _squares(g: Graph, X: str, Y: np.ndarray, length_scale: Any) -> str:
     """Squared distances of scaled rows."""
-    scale = np.broadcast_to(np.asarray(length_scale, dtype=float), Y.shape[1:])
     if Y.shape[1] <= _DIRECT_COLUMNS:
-        return _over_columns(g, X, Y, scale, lambda d: g("Mul", d, d))
+        return _over_columns(g, X, Y, length_scale, lambda d: g("Mul", d, d))
+    scale = np.broadcast_to(np.asarray(length_scale, dtype=float), Y.shape[1:])
     centre = Y.mean(axis=0)
     A = g("Div", g("Sub", X, g.constant(centre)), g.constant(scale))
     B = (Y - centre) / scale
     own = g.plus(g.sum(g("Mul", A, A), 1, keep=True), np.sum(B * B, axis=1)[None, :])
     s = g("Add", own, g("MatMul", A, g.constant(-2.0 * B.T)))
-    return g("Max", s, g.constant(np.float64(0.0)))
+    return g("Max", s, g.constant(0.0))
 
 
-def _over_columns(g: Graph, X: str, Y: np.ndarray, scale: np.ndarray, change: Any) -> str:
+def _over_columns(g: Graph, X: str, Y: np.ndarray, length_scale: Any, change: Callable[[str], str]) -> str:
     """Sum over columns of a function of the scaled differences."""
-    total = ""
-    for c in range(Y.shape[1]):
-        x = g("Div", g.column(X, c), g.constant(np.float64(scale[c])))
-        part = change(g("Sub", x, g.constant((Y[:, c] / scale[c])[None, :])))
-        total = part if not total else g("Add", total, part)
-    return total
+    scale = np.broadcast_to(np.asarray(length_scale, dtype=float), Y.shape[1:])
+    x = [g("Div", g.column(X, c), g.constant(scale[c])) for c in range(len(scale))]
+    parts = [change(g("Sub", x[c], g.constant((Y[:, c] / scale[c])[None, :]))) for c in range(len(scale))]
+    return g.fold("Add", parts)

@@ -142,7 +142,7 @@ def _respond(g: Graph, response: Response, scores: str, q: int) -> list[Any]:
         name = g.flat(mean, "prediction") if single else g("Identity", mean, name="prediction")
         return [tensor(name, types.DOUBLE, ["n"] if single else ["n", q])]
     if q == 1:
-        positive = g("Greater", g.flat(scores), g.constant(np.float64(0.0)))
+        positive = g("Greater", g.flat(scores), g.constant(0.0))
         best = g("Cast", positive, to=types.INT64)
     else:
         best = g("ArgMax", scores, axis=1, keepdims=0)
@@ -155,10 +155,10 @@ def _respond(g: Graph, response: Response, scores: str, q: int) -> list[Any]:
 
 
 def _probabilities(g: Graph, response: Response, scores: str) -> str:
-    scores = scores if response.slope == 1.0 else g.times(scores, np.float64(response.slope))
+    scores = scores if response.slope == 1.0 else g.times(scores, response.slope)
     if response.link == "softmax":
         return g("Softmax", scores, axis=1)
-    one = g.constant(np.float64(1.0))
+    one = g.constant(1.0)
     p = g("Div", one, g("Add", one, g("Exp", g("Neg", g.between(scores, -700.0, 700.0)))))
     if response.link == "logistic":
         return g("Concat", g("Sub", one, p), p, axis=1)

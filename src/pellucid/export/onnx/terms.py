@@ -31,29 +31,23 @@ def _products(g: Graph, scoring: ScoringModel, columns: list[str]) -> tuple[str,
     """All products side by side, and which term and output each belongs to."""
     values, start, width = [], {}, 0
     for a, axis in enumerate(scoring.axes):
-        tables = []
-        for t, term in enumerate(scoring.terms):
-            for side, own in enumerate(term.axes if isinstance(term, Products) else ()):
-                if own == a and isinstance(term, Products):
-                    start[t, side] = width
-                    tables.append(term.factors[side])
-                    width += term.factors[side].shape[1]
-        values.append(_look_up(g, scoring, axis, columns[axis.feature], np.hstack(tables)))
-    q = scoring.n_outputs
-    products = [(t, term) for t, term in enumerate(scoring.terms) if isinstance(term, Products)]
-    total = sum(len(term.outputs) for _, term in products)
-    first, second = np.zeros(total, dtype=int), np.full(total, width)  # the last column is all ones
-    weights = np.zeros((total, len(scoring.terms) * q))
-    done = 0
-    for t, term in products:
+        functions = scoring.functions(a)
+        for t, side, F in functions:
+            start[t, side] = width
+            width += F.shape[1]
+        tables = np.hstack([F for _, _, F in functions])
+        values.append(_look_up(g, scoring, axis, columns[axis.feature], tables))
+    first, second, rows = [], [], []
+    for t, term in enumerate(scoring.terms):
+        assert isinstance(term, Products)
         mine = np.arange(len(term.outputs))
-        first[done + mine] = start[t, 0] + mine
-        if len(term.axes) == 2:
-            second[done + mine] = start[t, 1] + mine
-        weights[done + mine, t * q + term.outputs] = 1.0
-        done += len(mine)
+        first.append(start[t, 0] + mine)
+        # the last column is all ones
+        second.append(start[t, 1] + mine if len(term.axes) == 2 else np.full(len(mine), width))
+        rows.append(t * scoring.n_outputs + term.outputs)
+    weights = np.eye(len(scoring.terms) * scoring.n_outputs)[np.concatenate(rows)]
     whole = g("Concat", *values, g.filled(values[0], 1, 1.0), axis=1)
-    return g("Mul", g.column(whole, first), g.column(whole, second)), weights
+    return g("Mul", g.column(whole, np.concatenate(first)), g.column(whole, np.concatenate(second))), weights
 
 
 def _waves(g: Graph, scoring: ScoringModel, columns: list[str]) -> tuple[str, np.ndarray, np.ndarray]:
@@ -74,9 +68,7 @@ def _waves(g: Graph, scoring: ScoringModel, columns: list[str]) -> tuple[str, np
         weights[rows.start + total : rows.stop + total, t * q : (t + 1) * q] = term.sin
         done = rows.stop
     phase = g("MatMul", g("Concat", *warped, axis=1), g.constant(omega))
-    # runtimes have no cosine of double precision, but a sine
-    both = g("Concat", g("Sin", g.plus(phase, np.float64(np.pi / 2))), g("Sin", phase), axis=1)
-    return both, weights, np.concatenate([term.constant for term in terms])
+    return g.circle(phase), weights, np.concatenate([term.constant for term in terms])
 
 
 def _look_up(g: Graph, scoring: ScoringModel, axis: ScoreAxis, x: str, F: np.ndarray) -> str:
@@ -97,10 +89,8 @@ def _look_up(g: Graph, scoring: ScoringModel, axis: ScoreAxis, x: str, F: np.nda
     way = g("Div", g("Sub", g.flat(x), g("Gather", g.constant(left), i)), g("Gather", g.constant(width), i))
     w = g.between(way, 0.0, 1.0)
     if axis.missing is not None:
-        i = g("Where", gone, g.constant(np.int64(axis.missing), np.int64), i)
-        w = g("Where", gone, g.constant(np.float64(0.0)), w)
-    else:
-        w = g("Where", gone, g.constant(np.float64(np.nan)), w)
+        i = g("Where", gone, g.constant(axis.missing, np.int64), i)
+    w = g("Where", gone, g.constant(np.nan if axis.missing is None else 0.0), w)
     step = np.vstack([np.diff(F[: len(knots)], axis=0), np.zeros((len(F) - len(knots) + 1, F.shape[1]))])
     w = g("Unsqueeze", w, g.constant([1], np.int64))
     return g("Add", g("Gather", g.constant(F), i), g("Mul", w, g("Gather", g.constant(step), i)))
@@ -111,12 +101,6 @@ def _at_levels(g: Graph, axis: ScoreAxis, levels: tuple[str, ...], x: str, F: np
     if MISSING_TEXT not in levels:
         keys.append(MISSING_TEXT)
         places.append(axis.size + 1 if axis.missing is None else axis.missing)
-    i = g(
-        "LabelEncoder",
-        g.flat(x),
-        domain="ai.onnx.ml",
-        keys_strings=keys,
-        values_int64s=places,
-        default_int64=axis.other,
-    )
+    table = {"keys_strings": keys, "values_int64s": places, "default_int64": axis.other}
+    i = g("LabelEncoder", g.flat(x), domain="ai.onnx.ml", **table)
     return g("Gather", g.constant(np.vstack([F, np.full(F.shape[1], np.nan)])), i)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.export.scoring.cells import columns_of, level_codes, numbers
-from pellucid.export.scoring.parts import Feature, Line, Response, ScoreAxis, ScoreTerm, Waves
+from pellucid.export.scoring.parts import Feature, Line, Products, Response, ScoreAxis, ScoreTerm, Waves
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,28 @@ class ScoringModel:
         """Names of the terms."""
         return [term.name for term in self.terms]
 
+    @property
+    def outputs(self) -> list[Any]:
+        """Names of several outputs, nothing for one."""
+        return list(self.response.classes or range(self.n_outputs)) if self.n_outputs > 1 else []
+
     def features_of(self, term: ScoreTerm) -> tuple[int, ...]:
         """Numbers of the features of a term."""
         return (term.feature,) if isinstance(term, Line) else tuple(self.axes[a].feature for a in term.axes)
+
+    @property
+    def used(self) -> list[int]:
+        """Numbers of the features that some term has."""
+        return sorted({j for term in self.terms for j in self.features_of(term)})
+
+    def functions(self, a: int) -> list[tuple[int, int, np.ndarray]]:
+        """All functions on an axis but its warp: number and side of the term, and tables of the products."""
+        return [
+            (t, side, term.factors[side])
+            for t, term in enumerate(self.terms)
+            for side, own in enumerate(term.axes if isinstance(term, Products) else ())
+            if own == a and isinstance(term, Products)
+        ]
 
     # ------------------------------------------------------------ predictions
     def contributions(self, rows: Any) -> np.ndarray:
@@ -131,8 +150,7 @@ class ScoringModel:
     def needed(self) -> list[int]:
         """Numbers of the features that may not be missing."""
         may = {axis.feature for axis in self.axes if axis.missing is not None}
-        used = {j for term in self.terms for j in self.features_of(term)}
-        return sorted(used - may)
+        return [j for j in self.used if j not in may]
 
 
 def _look_up(F: np.ndarray, i: np.ndarray, w: np.ndarray) -> np.ndarray:

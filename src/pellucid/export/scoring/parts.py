@@ -16,58 +16,38 @@ between the points is the same as interpolating the :math:`l_k` and :math:`r_k`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, softmax
 
 
 @dataclass(frozen=True)
 class Feature:
-    """One input.
-
-    Attributes
-    ----------
-    name : str
-        Name of the column.
-    levels : tuple of str or None
-        Levels of a category, as text; ``None`` for numbers.
-    dates : bool
-        Whether the numbers are days since 1970.
-    """
+    """One input."""
 
     name: str
-    levels: tuple[str, ...] | None = None
-    dates: bool = False
+    levels: tuple[str, ...] | None = None  # of a category, as text; None for numbers
+    dates: bool = False  # whether the numbers are days since 1970
 
 
 @dataclass(frozen=True)
 class ScoreAxis:
-    """Points of one feature; tables on it have ``size + 1`` entries, the last for all that is none of them.
+    """Points of one feature; tables have ``size + 1`` entries, the last for all that is none of them."""
 
-    Attributes
-    ----------
-    feature : int
-        Number of the feature.
-    knots : ndarray
-        Increasing numbers; empty where the points are levels.
-    levels : int
-        How many levels come first among the points, zero for numbers.
-    size : int
-        Number of points.
-    missing : int or None
-        Point of a missing value; ``None`` where the model needs one.
-    other : int
-        Point of a level that training did not see.
-    """
+    feature: int  # number of the feature
+    knots: np.ndarray  # increasing numbers; empty where the points are levels
+    levels: int  # how many levels come first among the points, zero for numbers
+    size: int  # number of points
+    missing: int | None  # point of a missing value; None where the model needs one
+    other: int  # point of a level that training did not see
 
-    feature: int
-    knots: np.ndarray
-    levels: int
-    size: int
-    missing: int | None
-    other: int
+    @classmethod
+    def of(cls, feature: int, knots: Any, levels: int = 0) -> ScoreAxis:
+        """The axis of a model that takes no missing values."""
+        size = levels or len(knots)
+        return cls(feature, np.asarray([] if levels else knots, dtype=float), levels, size, None, size)
 
     @property
     def is_levels(self) -> bool:
@@ -92,50 +72,24 @@ class ScoreAxis:
 
 @dataclass(frozen=True)
 class Products:
-    """A sum of products of tables.
-
-    Attributes
-    ----------
-    name : str
-        Name of the term.
-    axes : tuple of int
-        Numbers of one or two axes.
-    factors : tuple of ndarray of shape (size + 1, K)
-        Tables, for each of the axes.
-    outputs : ndarray of shape (K,)
-        Output to which each product belongs.
-    """
+    """A sum of products of tables."""
 
     name: str
-    axes: tuple[int, ...]
-    factors: tuple[np.ndarray, ...]
-    outputs: np.ndarray
+    axes: tuple[int, ...]  # numbers of one or two axes
+    factors: tuple[np.ndarray, ...]  # a table of shape (size + 1, K) for each of the axes
+    outputs: np.ndarray  # (K,): output to which each product belongs
 
 
 @dataclass(frozen=True)
 class Waves:
-    """A sum of waves in one or two warped features.
-
-    Attributes
-    ----------
-    name : str
-        Name of the term.
-    axes : tuple of int
-        Numbers of the axes whose warps are the inputs.
-    omega : ndarray of shape (K, len(axes))
-        Frequencies.
-    cos, sin : ndarray of shape (K, q)
-        Weights.
-    constant : ndarray of shape (q,)
-        Constants.
-    """
+    """A sum of waves in one or two warped features."""
 
     name: str
-    axes: tuple[int, ...]
-    omega: np.ndarray
-    cos: np.ndarray
-    sin: np.ndarray
-    constant: np.ndarray
+    axes: tuple[int, ...]  # numbers of the axes whose warps are the inputs
+    omega: np.ndarray  # (K, len(axes)): frequencies
+    cos: np.ndarray  # (K, q): weights
+    sin: np.ndarray  # (K, q)
+    constant: np.ndarray  # (q,)
 
 
 @dataclass(frozen=True)
@@ -154,23 +108,15 @@ ScoreTerm = Products | Waves | Line
 class Response:
     """From scores to predictions.
 
-    Attributes
-    ----------
-    link : str
-        "identity"; "exp", of scores cut at -708 and 709; "logistic", of the second of two classes; "shares":
-        logistic values of all classes divided by their sum; "softmax"; "none": classes without probabilities.
-    classes : tuple or None
-        The classes.
-    slope : float
-        What scores are multiplied with before the link.
-    single : bool
-        Whether a regression has one target, and predictions one dimension.
+    Links are "identity"; "exp", of scores cut at -708 and 709; "logistic", of the second of two classes;
+    "shares": logistic values of all classes divided by their sum; "softmax"; "none": classes without
+    probabilities.
     """
 
     link: str
     classes: tuple[Any, ...] | None = None
-    slope: float = 1.0
-    single: bool = True
+    slope: float = 1.0  # what scores are multiplied with before the link
+    single: bool = True  # whether a regression has one target, and predictions one dimension
 
     @property
     def has_probabilities(self) -> bool:
@@ -182,15 +128,12 @@ class Response:
         scores = self.slope * scores
         if self.link == "exp":
             return np.exp(np.clip(scores, -708.0, 709.0))
-        if self.link == "logistic":
-            p = _expit(scores[:, 0])
-            return np.column_stack([1.0 - p, p])
-        if self.link == "shares":
-            p = _expit(scores)
-            return p / p.sum(axis=1, keepdims=True)
         if self.link == "softmax":
-            e = np.exp(scores - scores.max(axis=1, keepdims=True))
-            return e / e.sum(axis=1, keepdims=True)
+            return np.asarray(softmax(scores, axis=1))
+        if self.link == "logistic":
+            return np.hstack([1.0 - expit(scores), expit(scores)])
+        if self.link == "shares":
+            return np.asarray(expit(scores) / expit(scores).sum(axis=1, keepdims=True))
         return scores
 
     def labels(self, scores: np.ndarray) -> np.ndarray:
@@ -198,10 +141,6 @@ class Response:
         assert self.classes is not None
         best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
         return np.array(self.classes)[best]
-
-
-def _expit(x: np.ndarray) -> np.ndarray:
-    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * x)))
 
 
 def low_rank(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -219,8 +158,3 @@ def low_rank(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     L, R = U[:, :r] * root, Vt[:r].T * root
     L[~table.any(axis=1)], R[~table.any(axis=0)] = 0.0, 0.0
     return L, R
-
-
-def sequence_of(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Classes as plain Python values."""
-    return tuple(v.item() if isinstance(v, np.generic) else v for v in values)

@@ -21,7 +21,6 @@ from pellucid.export.scoring.parts import (
     ScoreTerm,
     Waves,
     low_rank,
-    sequence_of,
 )
 from pellucid.features.axis import Axis
 from pellucid.kernels import Linear
@@ -76,7 +75,7 @@ def response_of(model: Any) -> Response:
     name = str(getattr(loss, "name", None) or getattr(model, "loss", "squared"))
     if not isinstance(model, ClassifierMixin) and not isinstance(model, KernelFisherDiscriminant):
         return Response("exp" if name in ("poisson", "gamma") else "identity")
-    classes = sequence_of(model.classes_)
+    classes = tuple(model.classes_.tolist())
     if isinstance(model, KernelFisherDiscriminant):
         return Response("softmax", classes)
     if isinstance(model, KernelRidgeClassifier):
@@ -92,6 +91,19 @@ def feature_names(model: Any) -> list[str]:
     """Names of the columns of the training table."""
     names = getattr(model, "feature_names_in_", None)
     return [f"x{j}" for j in range(model.n_features_in_)] if names is None else [str(name) for name in names]
+
+
+def _scoring(
+    model: Any,
+    features: Iterable[Feature],
+    axes: Iterable[ScoreAxis],
+    terms: Iterable[ScoreTerm],
+    intercept: Any,
+    warps: dict[int, np.ndarray] | None = None,
+) -> ScoringModel:
+    start = np.atleast_1d(np.asarray(intercept, dtype=float))
+    name, response = type(model).__name__, response_of(model)
+    return ScoringModel(name, tuple(features), tuple(axes), warps or {}, tuple(terms), start, response)
 
 
 # -------------------------------------------------------------------- additive
@@ -111,10 +123,7 @@ def _of_tables(model: Any, tables: TermTables) -> ScoringModel:
                 axes.append(_table_axis(j, axis, features[j].levels))
             numbers.append(place[j, id(axis)])
         terms.append(_products(tables.names[t], tuple(numbers), np.asarray(tables.tables[t], dtype=float)))
-    intercept = np.atleast_1d(np.asarray(tables.intercept, dtype=float))
-    return ScoringModel(
-        type(model).__name__, features, tuple(axes), {}, tuple(terms), intercept, response_of(model)
-    )
+    return _scoring(model, features, axes, terms, tables.intercept)
 
 
 def _table_axis(feature: int, axis: Axis, levels: Sequence[str] | None) -> ScoreAxis:
@@ -160,19 +169,9 @@ def _of_smooths(model: SparseAdditiveBase) -> ScoringModel:
     terms = []
     for (j,) in model.terms_:
         smooth = model._smooths_fit[j]
-        m = len(smooth.knots)
-        knots = np.empty(0) if smooth.levels else np.asarray(smooth.knots, dtype=float)
         terms.append(_products(names[j], (len(axes),), smooth.table @ model._coef[groups[j]]))
-        axes.append(ScoreAxis(j, knots, m if smooth.levels else 0, m, None, m))
-    return ScoringModel(
-        type(model).__name__,
-        tuple(features),
-        tuple(axes),
-        {},
-        tuple(terms),
-        np.asarray(model._intercept, dtype=float),
-        response_of(model),
-    )
+        axes.append(ScoreAxis.of(j, smooth.knots, len(smooth.knots) if smooth.levels else 0))
+    return _scoring(model, features, axes, terms, model._intercept)
 
 
 # ------------------------------------------------------------------------- ISK
@@ -188,25 +187,15 @@ def _of_waves(model: ISKBase) -> ScoringModel:
             continue
         if column.levels is None or levels is None:
             curve = np.append(column.values, 0.0)
-            axis = ScoreAxis(
-                j, np.asarray(column.knots, dtype=float), 0, len(column.knots), None, len(column.knots)
-            )
+            axis = ScoreAxis.of(j, column.knots)
         else:
             positions = np.array([*column.levels.values(), column.unknown])
             curve = np.interp(positions, column.knots, column.values)
-            axis = ScoreAxis(j, np.empty(0), len(levels), len(levels), None, len(levels))
+            axis = ScoreAxis.of(j, (), len(levels))
         warps[len(axes)] = np.asarray(curve, dtype=float)
         axes.append(axis)
     terms = [_wave_term(model, t, [used.index(j) for j in term]) for t, term in enumerate(model.terms_)]
-    return ScoringModel(
-        type(model).__name__,
-        tuple(features),
-        tuple(axes),
-        warps,
-        tuple(terms),
-        np.asarray(model._intercept, dtype=float),
-        response_of(model),
-    )
+    return _scoring(model, features, axes, terms, model._intercept, warps)
 
 
 def _wave_term(model: ISKBase, t: int, axes: list[int]) -> Waves:
@@ -236,18 +225,8 @@ def _wave_term(model: ISKBase, t: int, axes: list[int]) -> Waves:
 # ---------------------------------------------------------------- coefficients
 def _of_lines(model: Any, coef: np.ndarray, intercept: np.ndarray) -> ScoringModel:
     names = feature_names(model)
-    terms: tuple[ScoreTerm, ...] = tuple(
-        Line(name, j, np.asarray(coef[j], dtype=float)) for j, name in enumerate(names)
-    )
-    return ScoringModel(
-        type(model).__name__,
-        tuple(Feature(name) for name in names),
-        (),
-        {},
-        terms,
-        np.asarray(intercept, dtype=float),
-        response_of(model),
-    )
+    terms = (Line(name, j, np.asarray(coef[j], dtype=float)) for j, name in enumerate(names))
+    return _scoring(model, map(Feature, names), (), terms, intercept)
 
 
 def _of_linear_kernel(model: Any) -> ScoringModel:

@@ -1,4 +1,9 @@
-"""A model as one SELECT statement: tables of its functions, a look-up per feature, a sum."""
+"""A model as one SELECT statement: tables of its functions, a look-up per feature, a sum.
+
+:mod:`statement` adds one common table expression after the other: input, points on the axes, values of the
+functions there, terms, scores; :mod:`response` goes on to predictions, and :mod:`text` has the phrases of
+SQL that mean the same to every engine.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,8 @@ from typing import Any
 
 from pellucid.export.scoring.read import scoring_of
 from pellucid.export.sql.statement import Statement
+
+__all__ = ["to_sql"]
 
 
 def to_sql(
@@ -67,12 +74,11 @@ def to_sql(
     """
     if output not in ("prediction", "score"):
         raise ValueError(f"output must be 'prediction' or 'score', got {output!r}.")
-    scoring = scoring_of(model, "to_sql")
-    parts = [table] if isinstance(table, str) else list(table)
-    unknown = sorted(set(columns or {}) - {feature.name for feature in scoring.features})
+    scoring, columns = scoring_of(model, "to_sql"), dict(columns or {})
+    unknown = sorted(set(columns) - {feature.name for feature in scoring.features})
     if unknown:
         raise ValueError(f"columns names features that the model does not have: {unknown}.")
-    statement = Statement(scoring, parts, list(keep), dict(columns or {}))
+    statement = Statement(scoring, [table] if isinstance(table, str) else list(table), list(keep), columns)
     text = statement.text(contributions=contributions, exponential=output == "prediction")
     if path is not None:
         Path(path).write_text(text + ";\n", encoding="utf-8")

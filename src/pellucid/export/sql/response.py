@@ -23,14 +23,14 @@ def response_columns(
             return list(zip(names, scores, strict=True))
         if not exponential:
             return [("score", scores[0])]
-        return [("prediction", f"EXP({_between(scores[0], -708.0, 709.0)})")]
+        return [("prediction", f"EXP({sql.clamped(scores[0], -708.0, 709.0)})")]
     classes = [_literal(label) for label in response.classes]
     names = [f"probability_{label}" for label in response.classes]
     raw = ["score"] if q == 1 else [f"score_{label}" for label in response.classes]
     if q == 1:
         label = f"CASE WHEN {scores[0]} > 0 THEN {classes[1]} WHEN {scores[0]} <= 0 THEN {classes[0]} END"
     else:
-        label = sql.largest(scores, classes, "NULL")
+        label = sql.largest(scores, classes)
     made = [("prediction", label)]
     if not exponential or response.link == "none":
         return made + list(zip(raw, scores, strict=True))
@@ -39,18 +39,11 @@ def response_columns(
         return [*made, (names[1], sql.logistic(f"({slope}{scores[0]})"))]
     shares = {f"e{c}": sql.logistic(f"({slope}{score})") for c, score in enumerate(scores)}
     if response.link == "softmax":
-        add("top", {"top": sql.largest(scores, scores, "NULL")})
+        add("top", {"top": sql.largest(scores, scores)})
         shares = {f"e{c}": f"EXP({slope}({score} - r.top))" for c, score in enumerate(scores)}
     add("shares", shares)
     whole = sql.total([f"r.{e}" for e in shares])
     return made + [(name, f"r.{e} / ({whole})") for name, e in zip(names, shares, strict=True)]
-
-
-def _between(x: str, low: float, high: float) -> str:
-    return (
-        f"CASE WHEN {x} < {sql.number(low)} THEN {sql.number(low)} "
-        f"WHEN {x} > {sql.number(high)} THEN {sql.number(high)} ELSE {x} END"
-    )
 
 
 def _literal(label: Any) -> str:

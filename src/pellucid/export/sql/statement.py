@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,37 +43,31 @@ class Statement:
         remark = f"-- {sql.comment(note)}\n" if note else ""
         self.ctes.append(f"{remark}{self.prefix}{name}{head} AS (\n{body}\n)")
 
-    def _step(self, name: str, made: dict[str, str], keep: Sequence[str], joins: Sequence[str] = ()) -> None:
+    def _step(
+        self, name: str, made: Mapping[str, str], keep: Iterable[str], joins: Sequence[str] = ()
+    ) -> None:
         """A SELECT from the last stage: some of its columns, and new ones."""
-        lines = [f"r.{column}" for column in keep] + [f"{code} AS {column}" for column, code in made.items()]
+        every = {column: f"r.{column}" for column in keep} | dict(made)
         source = f"{self.stage} AS r" + "".join(f"\n  LEFT JOIN {join}" for join in joins)
-        self._cte(name, "SELECT " + ",\n  ".join(lines or ["1 AS one"]) + f"\nFROM {source}")
-        self.stage, self.carried = self.prefix + name, [*keep, *made]
+        self._cte(name, f"{sql.select(every.items() or [('one', '1')])}\nFROM {source}")
+        self.stage, self.carried = self.prefix + name, list(every)
 
     def _read_input(self) -> None:
         """Columns of the table as numbers or texts; NaN, which sorts above all numbers, becomes NULL."""
-        made = {f"k{n}": f"d.{sql.name(column)}" for n, column in enumerate(self.keep)}
-        for j in self._used():
+        made = {f"k{n}": f"r.{sql.name(column)}" for n, column in enumerate(self.keep)}
+        for j in self.scoring.used:
             feature = self.scoring.features[j]
-            column = f"d.{sql.name(self.columns.get(feature.name, feature.name))}"
+            x = f"r.{sql.name(self.columns.get(feature.name, feature.name))}"
             if feature.levels is not None:
-                made[f"x{j}"] = f"CAST({column} AS VARCHAR)"
+                made[f"x{j}"] = f"CAST({x} AS VARCHAR)"
             else:
-                x = f"CAST({column} AS DOUBLE PRECISION)"
+                x = f"CAST({x} AS DOUBLE PRECISION)"
                 made[f"x{j}"] = f"CASE WHEN {x} <= {sql.LARGEST} THEN {x} END"
-        lines = [f"{code} AS {column}" for column, code in made.items()] or ["1 AS one"]
-        source = ".".join(sql.name(part) for part in self.table)
-        self._cte("input", "SELECT " + ",\n  ".join(lines) + f"\nFROM {source} AS d")
-        self.stage, self.carried = self.prefix + "input", list(made)
-
-    def _used(self) -> list[int]:
-        return sorted({j for term in self.scoring.terms for j in self.scoring.features_of(term)})
+        self.stage = ".".join(sql.name(part) for part in self.table)
+        self._step("input", made, ())
 
     def _kept(self) -> list[str]:
         return [f"k{n}" for n in range(len(self.keep))]
-
-    def _lines(self) -> list[str]:
-        return [f"x{term.feature}" for term in self.scoring.terms if isinstance(term, Line)]
 
     def _locate(self) -> None:
         """Point of each axis, and the value as far as the knots go."""
@@ -85,7 +79,8 @@ class Statement:
                 missing = "NULL" if axis.missing is None else "0e0"
                 made[f"c{a}"] = sql.clamped(x, axis.knots[0], axis.knots[-1], missing)
         if made:
-            self._step("place", made, [*self._kept(), *self._lines()])
+            lines = [f"x{term.feature}" for term in self.scoring.terms if isinstance(term, Line)]
+            self._step("place", made, [*self._kept(), *lines])
 
     def _point(self, axis: ScoreAxis, x: str) -> str:
         levels = self.scoring.features[axis.feature].levels
@@ -99,16 +94,11 @@ class Statement:
     # ---------------------------------------------------------------- look-ups
     def _curves(self, a: int) -> tuple[list[str], np.ndarray]:
         """Names and tables of all functions on an axis."""
-        names, tables = [], []
+        functions = self.scoring.functions(a)
+        names = [f"f{t}_{side}_{k}" for t, side, F in functions for k in range(F.shape[1])]
+        tables = [F for _, _, F in functions]
         if a in self.scoring.warps:
-            names.append(f"u{a}")
-            tables.append(self.scoring.warps[a][:, None])
-        for t, term in enumerate(self.scoring.terms):
-            if isinstance(term, Products):
-                for side, axis in enumerate(term.axes):
-                    if axis == a:
-                        names += [f"f{t}_{side}_{k}" for k in range(len(term.outputs))]
-                        tables.append(term.factors[side])
+            names, tables = [f"u{a}", *names], [self.scoring.warps[a][:, None], *tables]
         return names, np.hstack(tables)
 
     def _look_up(self) -> None:
@@ -134,23 +124,22 @@ class Statement:
                 self.ctes[-1] = f"{self.ctes[-1][:-2]}\nUNION ALL SELECT {nothing} WHERE 1 = 0\n)"
 
     def _axis_table(self, a: int, names: list[str], F: np.ndarray) -> None:
+        """Values of the functions at the points of an axis; between knots also their start and slopes."""
         axis = self.scoring.axes[a]
-        rows = []
-        for i in _reachable(axis):
-            inside = _sloped(axis) and i < len(axis.knots) - 1
-            at = float(axis.knots[i]) if inside else 0.0
-            slope = (F[i + 1] - F[i]) / (axis.knots[i + 1] - at) if inside else np.zeros(F.shape[1])
-            cells = [str(i)]
-            if _sloped(axis):
-                cells.append(sql.number(at))
-            for n in range(F.shape[1]):
-                cells += [sql.number(F[i, n])] + ([sql.number(slope[n])] if _sloped(axis) else [])
-            rows.append(f"({', '.join(cells)})")
-        head = ["i", "k"] if _sloped(axis) else ["i"]
+        head, points = ["i"], _reachable(axis)
+        table = F[points]
+        if _sloped(axis):
+            head, inside = ["i", "k"], len(axis.knots) - 1
+            slope = np.zeros_like(F)
+            slope[:inside] = np.diff(F[: inside + 1], axis=0) / np.diff(axis.knots)[:, None]
+            start = np.append(axis.knots[:-1], np.zeros(len(F) - inside))
+            pairs = np.stack([F, slope], axis=2).reshape(len(F), -1)
+            table = np.column_stack([start, pairs])[points]
         for n in range(len(names)):
             head += [f"v{n}", f"s{n}"] if _sloped(axis) else [f"v{n}"]
-        note = self.scoring.features[axis.feature].name
-        self._cte(f"axis{a}", "VALUES " + ",\n".join(rows), f"({', '.join(head)})", note)
+        rows = [", ".join([str(i), *map(sql.number, row)]) for i, row in zip(points, table, strict=True)]
+        body = "VALUES " + ",\n".join(f"({row})" for row in rows)
+        self._cte(f"axis{a}", body, f"({', '.join(head)})", self.scoring.features[axis.feature].name)
 
     # -------------------------------------------------------------------- sums
     def _add_up(self, contributions: bool) -> None:
@@ -194,27 +183,24 @@ class Statement:
         return sql.total(waves)
 
     def _finish(self, contributions: bool, exponential: bool) -> str:
-        made = response_columns(self.scoring, exponential=exponential, add=self._extra)
-        if contributions:
-            several = self.scoring.n_outputs > 1
-            labels = self.scoring.response.classes or range(self.scoring.n_outputs)
-            for t, term in enumerate(self.scoring.terms):
-                for c, label in zip(range(self.scoring.n_outputs), labels, strict=False):
-                    made.append((f"{term.name} [{label}]" if several else term.name, f"r.g{t}_{c}"))
-        taken: set[str] = set()
-        lines = []
-        for column, code in [(column, f"r.k{n}") for n, column in enumerate(self.keep)] + made:
+        made = [(column, f"r.k{n}") for n, column in enumerate(self.keep)]
+        made += response_columns(
+            self.scoring,
+            exponential=exponential,
+            add=lambda name, columns: self._step(name, columns, self.carried),
+        )
+        for t, term in enumerate(self.scoring.terms if contributions else ()):
+            for c, label in enumerate([f" [{label}]" for label in self.scoring.outputs] or [""]):
+                made.append((term.name + label, f"r.g{t}_{c}"))
+        taken: dict[str, str] = {}  # code by unique name
+        for column, code in made:
             unique, n = column, 2
-            while unique.lower() in taken:
+            while unique.lower() in map(str.lower, taken):
                 unique, n = f"{column}_{n}", n + 1
-            taken.add(unique.lower())
-            lines.append(f"{code} AS {sql.name(unique)}")
+            taken[unique] = code
+        lines = [(sql.name(column), code) for column, code in taken.items()]
         ctes = ",\n".join(self.ctes)
-        return f"WITH\n{ctes}\nSELECT " + ",\n  ".join(lines) + f"\nFROM {self.stage} AS r"
-
-    def _extra(self, name: str, made: dict[str, str]) -> None:
-        """A stage between scores and predictions."""
-        self._step(name, made, self.carried)
+        return f"WITH\n{ctes}\n{sql.select(lines)}\nFROM {self.stage} AS r"
 
 
 def _sloped(axis: ScoreAxis) -> bool:

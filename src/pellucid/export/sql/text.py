@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -48,6 +48,11 @@ def comment(text: str) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
+def select(columns: Iterable[tuple[str, str]]) -> str:
+    """The first half of a statement: names of columns with the code that makes them."""
+    return "SELECT " + ",\n  ".join(f"{code} AS {column}" for column, code in columns)
+
+
 def total(parts: Sequence[str]) -> str:
     """A sum as a balanced tree: engines limit how deep expressions nest."""
     if not parts:
@@ -77,7 +82,7 @@ def level_of(x: str, levels: Sequence[str], other: int) -> str:
     return f"CASE {x} {cases} ELSE {other} END"
 
 
-def clamped(x: str, low: float, high: float, missing: str) -> str:
+def clamped(x: str, low: float, high: float, missing: str = "NULL") -> str:
     """``x`` between two numbers, and what to take where it is missing."""
     return (
         f"CASE WHEN {x} IS NULL THEN {missing} WHEN {x} < {number(low)} THEN {number(low)} "
@@ -90,11 +95,11 @@ def logistic(x: str) -> str:
     return f"1e0 / (1e0 + EXP(-(CASE WHEN {x} < -700e0 THEN -700e0 ELSE {x} END)))"
 
 
-def largest(values: Sequence[str], results: Sequence[str], otherwise: str) -> str:
-    """The result that belongs to the first largest of some values; none of the values is missing."""
+def largest(values: Sequence[str], results: Sequence[str]) -> str:
+    """The result that belongs to the first largest of some values; NULL if one of the values is missing."""
     cases = []
     for k, value in enumerate(values[:-1]):
         wins = " AND ".join(f"{value} >= {rival}" for rival in values[k + 1 :])
         cases.append(f"WHEN {wins} THEN {results[k]}")
     known = " OR ".join(f"{value} IS NULL" for value in values)
-    return f"CASE WHEN {known} THEN {otherwise} {' '.join(cases)} ELSE {results[-1]} END"
+    return f"CASE WHEN {known} THEN NULL {' '.join(cases)} ELSE {results[-1]} END"
