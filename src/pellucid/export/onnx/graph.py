@@ -61,6 +61,11 @@ class Graph:
         self.nodes.append(node)
         return out
 
+    def tensor(self, name: str, kind: str, *shape: int) -> Any:
+        """An input or output of the model; its first dimension are the rows."""
+        kind = getattr(self.onnx.TensorProto, kind)
+        return self.onnx.helper.make_tensor_value_info(name, kind, ["n", *shape])
+
     # ---------------------------------------------------------- common phrases
     def column(self, X: str, j: int | Sequence[int] | np.ndarray) -> str:
         """Columns of a matrix, as a matrix."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.export.onnx import terms as onnx_terms
+from pellucid.export.onnx import terms
 from pellucid.export.onnx.graph import Graph, load_onnx
 from pellucid.export.onnx.kernels import gram
 from pellucid.export.scoring.model import ScoringModel
@@ -79,28 +79,25 @@ def _of_terms(scoring: ScoringModel) -> Any:
     if "" in taken or len(set(taken)) < len(taken):
         raise ValueError("ONNX needs a name of its own for every column.")
     g = Graph(taken)
-    tensor, types = g.onnx.helper.make_tensor_value_info, g.onnx.TensorProto
     if numeric:
-        inputs = [tensor("X", types.DOUBLE, ["n", len(names)])]
-        used = {j for term in scoring.terms for j in scoring.features_of(term)}
-        columns = [g.column("X", j) if j in used else "" for j in range(len(names))]
+        inputs = [g.tensor("X", "DOUBLE", len(names))]
+        columns = [g.column("X", j) if j in scoring.used else "" for j in range(len(names))]
     else:
-        kinds = [types.DOUBLE if feature.levels is None else types.STRING for feature in scoring.features]
-        inputs = [tensor(name, kind, ["n", 1]) for name, kind in zip(names, kinds, strict=True)]
+        kinds = ["DOUBLE" if feature.levels is None else "STRING" for feature in scoring.features]
+        inputs = [g.tensor(name, kind, 1) for name, kind in zip(names, kinds, strict=True)]
         columns = names
     q = scoring.n_outputs
-    parts = ""
-    if scoring.terms:
-        parts = onnx_terms.contributions(g, scoring, columns)
-        scores = g.plus(g.sum(parts, 1), scoring.intercept)
-    else:
+    if not scoring.terms:
         scores = g.plus(g.filled("X" if numeric else columns[0], q, 0.0), scoring.intercept)
-    outputs = _respond(g, scoring.response, scores, q)
-    if parts:
-        last = [g.constant([2], np.int64)] if q == 1 else []
-        name = g("Squeeze" if q == 1 else "Identity", parts, *last, name="contributions")
-        shape = ["n", len(scoring.terms)] + ([] if q == 1 else [q])
-        outputs.append(tensor(name, types.DOUBLE, shape))
+        outputs = _respond(g, scoring.response, scores, q)
+    else:
+        parts = terms.contributions(g, scoring, columns)
+        outputs = _respond(g, scoring.response, g.plus(g.sum(parts, 1), scoring.intercept), q)
+        if q == 1:
+            name, last = g("Squeeze", parts, g.constant([2], np.int64), name="contributions"), []
+        else:
+            name, last = g("Identity", parts, name="contributions"), [q]
+        outputs.append(g.tensor(name, "DOUBLE", len(scoring.terms), *last))
     return g.model(inputs, outputs, _notes(scoring.model, names, scoring.response, scoring.term_names))
 
 
@@ -122,36 +119,34 @@ def _of_kernel(model: Any) -> Any:
             f"(at most {_MOST_NUMBERS} numbers): fit it with n_components, or fit an additive model."
         )
     g = Graph(["X"])
-    tensor, types = g.onnx.helper.make_tensor_value_info, g.onnx.TensorProto
     K = gram(g, model.kernel_, "X", rows)
     dual, intercept = class_scores(model, model._dual, model._intercept)
     scores = g.plus(g("MatMul", K, g.constant(dual)), intercept)
     response = response_of(model)
     outputs = _respond(g, response, scores, dual.shape[1])
-    inputs = [tensor("X", types.DOUBLE, ["n", rows.shape[1]])]
+    inputs = [g.tensor("X", "DOUBLE", rows.shape[1])]
     return g.model(inputs, outputs, _notes(type(model).__name__, feature_names(model), response, []))
 
 
 # --------------------------------------------------------------------- response
 def _respond(g: Graph, response: Response, scores: str, q: int) -> list[Any]:
     """Outputs for scores of shape (n, q)."""
-    tensor, types = g.onnx.helper.make_tensor_value_info, g.onnx.TensorProto
     if response.classes is None:
         mean = g("Exp", g.between(scores, -708.0, 709.0)) if response.link == "exp" else scores
-        single = response.single
-        name = g.flat(mean, "prediction") if single else g("Identity", mean, name="prediction")
-        return [tensor(name, types.DOUBLE, ["n"] if single else ["n", q])]
+        if response.single:
+            return [g.tensor(g.flat(mean, "prediction"), "DOUBLE")]
+        return [g.tensor(g("Identity", mean, name="prediction"), "DOUBLE", q)]
     if q == 1:
-        positive = g("Greater", g.flat(scores), g.constant(0.0))
-        best = g("Cast", positive, to=types.INT64)
+        best = g("Cast", g("Greater", g.flat(scores), g.constant(0.0)), to=g.onnx.TensorProto.INT64)
     else:
         best = g("ArgMax", scores, axis=1, keepdims=0)
-    classes, kind = _classes(g, response.classes)
-    name = g("Gather", classes, best, name="label")
-    values = _probabilities(g, response, scores) if response.has_probabilities else scores
-    second = g("Identity", values, name="probabilities" if response.has_probabilities else "scores")
-    width = len(response.classes) if response.has_probabilities else q
-    return [tensor(name, kind, ["n"]), tensor(second, types.DOUBLE, ["n", width])]
+    dtype, kind = _kind_of(response.classes)
+    labels = [str(label) for label in response.classes] if dtype is object else response.classes
+    label = g.tensor(g("Gather", g.constant(labels, dtype), best, name="label"), kind)
+    if not response.has_probabilities:
+        return [label, g.tensor(g("Identity", scores, name="scores"), "DOUBLE", q)]
+    P = g("Identity", _probabilities(g, response, scores), name="probabilities")
+    return [label, g.tensor(P, "DOUBLE", len(response.classes))]
 
 
 def _probabilities(g: Graph, response: Response, scores: str) -> str:
@@ -165,16 +160,14 @@ def _probabilities(g: Graph, response: Response, scores: str) -> str:
     return g("Div", p, g.sum(p, 1, keep=True))
 
 
-def _classes(g: Graph, classes: tuple[Any, ...]) -> tuple[str, int]:
-    types = g.onnx.TensorProto
+def _kind_of(classes: tuple[Any, ...]) -> tuple[type, str]:
+    """Type of the labels, of NumPy and of ONNX."""
     kinds = {type(label) for label in classes}
     if kinds == {bool}:
-        return g.constant(classes, np.bool_), types.BOOL
+        return np.bool_, "BOOL"
     if kinds == {int}:
-        return g.constant(classes, np.int64), types.INT64
-    if kinds <= {int, float}:
-        return g.constant(classes, np.float64), types.DOUBLE
-    return g.constant([str(label) for label in classes], object), types.STRING
+        return np.int64, "INT64"
+    return (np.float64, "DOUBLE") if kinds <= {int, float} else (object, "STRING")
 
 
 def _notes(model: str, names: list[str], response: Response, terms: list[str]) -> dict[str, str]:

@@ -32,31 +32,20 @@ def write_workbook(
 
 def fill_score_sheet(book: Book) -> None:
     """Features with their values, points on the axes, terms, scores, and at the top the prediction."""
-    scoring, sheet = book.scoring, book.sheet
-    q = scoring.n_outputs
+    scoring, sheet, q = book.scoring, book.sheet, book.scoring.n_outputs
     book.put(sheet, 1, 1, f"Scores of a model of the kind {scoring.model}", bold=True)
-    for column, head in enumerate(("feature", "value", "what it may be"), 1):
-        book.put(sheet, TOP - 1, column, head, bold=True)
+    book.line(sheet, TOP - 1, 1, ("feature", "value", "what it may be"), bold=True)
     for j, feature in enumerate(scoring.features):
-        book.put(sheet, TOP + j, 1, feature.name)
-        value, note = _example(book, j)
-        book.put(sheet, TOP + j, 2, value)
+        book.line(sheet, TOP + j, 1, [feature.name, *_example(book, j)])
         sheet.cell(TOP + j, 2).fill = book.fill
-        book.put(sheet, TOP + j, 3, note)
-    row = TOP + len(scoring.features) + 1
-    row = _places(book, row)
-    outputs = list(scoring.response.classes or range(q)) if q > 1 else ["contribution"]
-    book.put(sheet, row, 1, "term", bold=True)
-    for c, label in enumerate(outputs):
-        book.put(sheet, row, 2 + c, label, bold=True)
+    row = _places(book, TOP + len(scoring.features) + 1)
+    book.line(sheet, row, 1, ["term", *(scoring.outputs or ["contribution"])], bold=True)
     row += 1
-    book.put(sheet, row, 1, "(intercept)")
-    for c in range(q):
-        book.put(sheet, row, 2 + c, scoring.intercept[c])
-    for t, term in enumerate(scoring.terms, 1):
-        book.put(sheet, row + t, 1, term.name)
+    book.line(sheet, row, 1, ["(intercept)", *scoring.intercept])
+    for t, term in enumerate(scoring.terms):
+        book.put(sheet, row + 1 + t, 1, term.name)
         for c in range(q):
-            book.formula(row + t, 2 + c, _term(book, t - 1, c))
+            book.formula(row + 1 + t, 2 + c, _term(book, t, c))
     last = row + len(scoring.terms)
     book.put(sheet, last + 1, 1, "score", bold=True)
     scores = []
@@ -91,9 +80,8 @@ def _places(book: Book, row: int) -> int:
     scoring = book.scoring
     if not scoring.axes:
         return row
-    for column, head in enumerate(("axis", "point", "way to the next", "warped"), 1):
-        if column < 4 or scoring.warps:
-            book.put(book.sheet, row, column, head, bold=True)
+    head = ("axis", "point", "way to the next", "warped")
+    book.line(book.sheet, row, 1, head if scoring.warps else head[:3], bold=True)
     for a, axis in enumerate(scoring.axes):
         row += 1
         x = f"$B${TOP + axis.feature}"
@@ -157,22 +145,19 @@ def _respond(book: Book, row: int, scores: list[str]) -> None:
             mean = f"EXP(MAX(-708,MIN(709,{score})))" if response.link == "exp" else score
             book.formula(2, 2 + c, mean)
         return
-    labels = [book.letter(2 + c) for c in range(len(response.classes))]
     book.put(sheet, row, 1, "class", bold=True)
-    for letter, label in zip(labels, response.classes, strict=True):
-        book.put(sheet, row, sheet[f"{letter}1"].column, label)
-    classes = f"$B${row}:${labels[-1]}${row}"
+    book.line(sheet, row, 2, response.classes)
+    classes = f"$B${row}:${book.letter(1 + len(response.classes))}${row}"
     winner = f"IF({scores[0]}>0,2,1)" if q == 1 else f"MATCH(MAX({line}),{line},0)"
     book.formula(2, 2, f"INDEX({classes},1,{winner})")
     if not response.has_probabilities:
         return
     book.put(sheet, row + 1, 1, "probability", bold=True)
     slope = repr(float(response.slope))
-    if response.link == "logistic":
-        p = book.formula(row + 1, 3, f"1/(1+EXP(-MAX(-700,{slope}*{scores[0]})))")
-        book.formula(row + 1, 2, f"1-{p}")
-        return
     parts = [f"1/(1+EXP(-MAX(-700,{slope}*{score})))" for score in scores]
+    if response.link == "logistic":
+        book.formula(row + 1, 2, f"1-{book.formula(row + 1, 3, parts[0])}")
+        return
     if response.link == "softmax":
         parts = [f"EXP({slope}*({score}-MAX({line})))" for score in scores]
     book.put(sheet, row + 2, 1, "before division")

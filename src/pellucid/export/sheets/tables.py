@@ -51,7 +51,7 @@ def to_tables(model: Any, path: str | os.PathLike[str] | None = None) -> dict[st
     """
     scoring = scoring_of(model, "to_tables")
     model = fitted_model(model)
-    tables = {"intercept": _intercept(scoring)}
+    tables = {"intercept": _named(scoring) | {"intercept": scoring.intercept}}
     importances = getattr(model, "importances_", None)
     if importances is not None:
         order = importances.order
@@ -72,25 +72,16 @@ def to_tables(model: Any, path: str | os.PathLike[str] | None = None) -> dict[st
     return {name: _frame(table) for name, table in tables.items()}
 
 
-def _outputs(scoring: ScoringModel) -> list[Any]:
-    """Names of several outputs, nothing for one."""
-    if scoring.n_outputs == 1:
-        return []
-    return list(scoring.response.classes or range(scoring.n_outputs))
-
-
-def _intercept(scoring: ScoringModel) -> Table:
-    outputs = _outputs(scoring)
-    named = {"output": np.array(outputs, dtype=object)} if outputs else {}
-    return named | {"intercept": scoring.intercept}
+def _named(scoring: ScoringModel, repeat: int = 1) -> Table:
+    """A column with the names of several outputs, one after the other; none for one output."""
+    return {"output": np.array(scoring.outputs * repeat, dtype=object)} if scoring.outputs else {}
 
 
 def _coefficients(scoring: ScoringModel) -> Table:
-    outputs, lines = _outputs(scoring), [term for term in scoring.terms if isinstance(term, Line)]
-    table = {"feature": np.repeat(np.array([line.name for line in lines], dtype=object), scoring.n_outputs)}
-    if outputs:
-        table["output"] = np.tile(np.array(outputs, dtype=object), len(lines))
-    return table | {"coefficient": np.concatenate([line.coef for line in lines])}
+    lines = [term for term in scoring.terms if isinstance(term, Line)]
+    features = np.repeat(np.array([line.name for line in lines], dtype=object), scoring.n_outputs)
+    coefficients = np.concatenate([line.coef for line in lines])
+    return {"feature": features} | _named(scoring, len(lines)) | {"coefficient": coefficients}
 
 
 def _effect(model: Any, scoring: ScoringModel, t: int) -> Table:
@@ -100,36 +91,24 @@ def _effect(model: Any, scoring: ScoringModel, t: int) -> Table:
         return dict(model.effects_[model.term_names_[t]].columns())
     axes = [scoring.axes[a] for a in term.axes]
     shape = tuple(axis.size for axis in axes)
-    values = _values(model, scoring, t, shape)
+    compiled = model.compiled().tables[t] if callable(getattr(model, "compiled", None)) else term.factors[0]
+    values = np.asarray(compiled, dtype=float)[tuple(slice(size) for size in shape)]
+    if values.ndim > len(shape) and scoring.n_outputs == 1:
+        values = values[..., 0]
     place = np.indices(values.shape).reshape(values.ndim, -1)
     table: Table = {}
     for side, axis in enumerate(axes):
-        feature = scoring.features[axis.feature]
-        name = feature.name
+        name = scoring.features[axis.feature].name
         while name in ("output", "effect", "se", "density", *table):
             name += "_"
         table[name] = _points(scoring, term.axes[side])[place[side]]
-    outputs = _outputs(scoring)
-    if outputs:
-        table["output"] = np.array(outputs, dtype=object)[place[-1]]
-    table["effect"] = values.ravel()
+    table |= _named(scoring, int(np.prod(shape))) | {"effect": values.ravel()}
     shown = model.effects_.get(model.term_names_[t])
     if shown is not None and shown.density.shape == shape:
         if shown.se is not None:
             table["se"] = shown.se.reshape(values.shape).ravel()
         table["density"] = shown.density[tuple(place[: len(shape)])]
     return table
-
-
-def _values(model: Any, scoring: ScoringModel, t: int, shape: tuple[int, ...]) -> np.ndarray:
-    """The effect at all points, with a last axis for several outputs."""
-    if callable(getattr(model, "compiled", None)):
-        whole = np.asarray(model.compiled().tables[t], dtype=float)
-    else:
-        term = scoring.terms[t]
-        assert isinstance(term, Products)
-        whole = term.factors[0] if scoring.n_outputs > 1 else term.factors[0][:, 0]
-    return whole[tuple(slice(size) for size in shape)]
 
 
 def _points(scoring: ScoringModel, a: int) -> np.ndarray:

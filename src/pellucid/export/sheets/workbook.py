@@ -6,6 +6,7 @@ like a formula in a column name stays a text.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,11 @@ class Book:
         if bold:
             cell.font = self.bold
 
+    def line(self, sheet: Any, row: int, column: int, values: Iterable[Any], *, bold: bool = False) -> None:
+        """Write values side by side."""
+        for n, value in enumerate(values):
+            self.put(sheet, row, column + n, value, bold=bold)
+
     def formula(self, row: int, column: int, text: str, sheet: Any = None) -> str:
         """Write a formula, by default into the sheet for scoring, and return the cell's address."""
         (self.sheet if sheet is None else sheet).cell(row, column).value = "=" + text
@@ -85,12 +91,10 @@ class Book:
         for a, axis in enumerate(self.scoring.axes):
             rows = axis.size + 2  # what is none of the points, and a row to look to the right from there
             self.put(sheet, 1, column, self.scoring.features[axis.feature].name, bold=True)
-            self.put(sheet, 2, column, "number", bold=True)
-            self.put(sheet, 2, column + 1, "point", bold=True)
+            self.line(sheet, 2, column, ("number", "point"), bold=True)
             self.put(sheet, _NOW, column + 1, "now", bold=True)
             for i, label in enumerate(self._labels(a)):
-                self.put(sheet, _FIRST + i, column, i + 1)
-                self.put(sheet, _FIRST + i, column + 1, label)
+                self.line(sheet, _FIRST + i, column, (i + 1, label))
             known = axis.levels if axis.is_levels else len(axis.knots)
             span = (_FIRST, _FIRST + max(known, 1) - 1)
             self.numbers[a] = self.range("Tables", column, span)
@@ -107,9 +111,7 @@ class Book:
             column += 1
         for row, term in enumerate(self.scoring.terms, 1):
             if isinstance(term, Line):
-                self.put(sheet, row, 1, term.name)
-                for c, coef in enumerate(term.coef):
-                    self.put(sheet, row, 2 + c, coef)
+                self.line(sheet, row, 1, [term.name, *term.coef])
 
     def _now(self, a: int, column: int, rows: int) -> str:
         """Value of a function at the point of its axis, and some way on to the next."""
@@ -130,13 +132,11 @@ class Book:
         found: list[tuple[tuple[Any, ...], str, np.ndarray]] = []
         if a in self.scoring.warps:
             found.append((("warp", a), "warped", self.scoring.warps[a][:, None]))
-        for t, term in enumerate(self.scoring.terms):
-            if isinstance(term, Products):
-                for side, own in enumerate(term.axes):
-                    for c in range(self.scoring.n_outputs):
-                        mine = term.outputs == c
-                        if own == a and mine.any():
-                            found.append(((t, side, c), term.name, term.factors[side][:, mine]))
+        for t, side, F in self.scoring.functions(a):
+            term = self.scoring.terms[t]
+            assert isinstance(term, Products)
+            for c in np.unique(term.outputs).tolist():
+                found.append(((t, side, c), term.name, F[:, term.outputs == c]))
         return found
 
     def waves(self) -> None:
@@ -149,7 +149,6 @@ class Book:
                 # a frequency of zero where there is no second feature
                 omega = np.column_stack([term.omega, np.zeros((len(term.omega), 2 - len(term.axes)))])
                 for k, values in enumerate(np.hstack([omega, term.cos, term.sin]), 1):
-                    for column, value in enumerate(values, 1):
-                        self.put(sheet, row + k, column, value)
+                    self.line(sheet, row + k, 1, values)
                 self.blocks[t] = (row + 1, row + len(omega))
                 row += len(omega) + 2
