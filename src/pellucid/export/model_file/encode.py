@@ -51,7 +51,7 @@ class Encoder:
         if kind in (np.ndarray, np.memmap):
             return self._array(value, path)
         if isinstance(value, np.generic | np.dtype) and kind not in (np.str_, np.bytes_):
-            _check_dtype(getattr(value, "dtype", value), path)
+            _check_dtype(value if isinstance(value, np.dtype) else value.dtype, path)
         atom = written(value)
         if atom is not None:
             return atom

@@ -160,4 +160,4 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, dict) and all(fits(k, key) and fits(v, item) for k, v in value.items())
     if cls is np.ndarray and parts and isinstance(value, np.ndarray):
         return np.issubdtype(value.dtype, get_args(parts[1])[0])
-    return cls is Any or not isinstance(cls, type) or isinstance(value, cls)
+    return cls is Any or not inspect.isclass(cls) or isinstance(value, cls)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pellucid.export.onnx.graph import Graph
@@ -101,6 +103,6 @@ def _at_levels(g: Graph, axis: ScoreAxis, levels: tuple[str, ...], x: str, F: np
     if MISSING_TEXT not in levels:
         keys.append(MISSING_TEXT)
         places.append(axis.size + 1 if axis.missing is None else axis.missing)
-    table = {"keys_strings": keys, "values_int64s": places, "default_int64": axis.other}
+    table: dict[str, Any] = {"keys_strings": keys, "values_int64s": places, "default_int64": axis.other}
     i = g("LabelEncoder", g.flat(x), domain="ai.onnx.ml", **table)
     return g("Gather", g.constant(np.vstack([F, np.full(F.shape[1], np.nan)])), i)
