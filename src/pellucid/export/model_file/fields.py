@@ -23,8 +23,8 @@ from pellucid.export.model_file.fitted import FITTED, Numbers
 from pellucid.export.model_file.registry import is_named_tuple, name_of
 from pellucid.kernels import Kernel
 
-LATER = {"BaseEstimator": ("weights",)}
-"""Parameters that files of earlier versions lack, by a class that has them: they get their defaults."""
+LATER = {"BaseEstimator": ("weights",), "Column": ("ordered",)}
+"""Parameters and fields that files of earlier versions lack, by class: they get their defaults."""
 
 
 class Field(NamedTuple):

@@ -98,7 +98,12 @@ FITTED: dict[str, dict[str, Any]] = {
         "deviance_explained_ edf_ loo_deviance_explained_ scale_": float,
         "n_rows_": int,
     },
-    f"{_SPARSE} {_ISK}": {"path_": "SparsePath", "alpha_": float, "_intercept": _Reals},
+    f"{_SPARSE} {_ISK}": {
+        "path_": "SparsePath",
+        "alpha_": float,
+        "_intercept": _Reals,
+        "columns_?": _of(tuple, "Column", ...),
+    },
     _SPARSE: {
         "_smooths_fit": _of(list, "Smooth"),
         "effects_": _of(dict, str, "Effect"),
@@ -114,7 +119,7 @@ FITTED: dict[str, dict[str, Any]] = {
         "_densities": "Densities",
         "_grids": _of(list, "Grid"),
         "trials_": list[tuple[float, ...]],
-        "_categorical": tuple[int, ...],
+        "_categorical?": tuple[int, ...],  # in files of earlier versions
         "_outputs?": tuple[str, ...],
         "_W _beta _mean _sd": _Reals,
         "l1_ratio_ sigma_ sparse_alpha_": float,

@@ -40,7 +40,8 @@ class Header:
     def from_json(cls, content: Any) -> Header:
         """Check the content of the member."""
         check_version(content)
-        hints = hints_of(cls) | {"arrays": list}
+        of_class: Any = cls
+        hints = hints_of(of_class) | {"arrays": list}
         if set(content) != {"format", "version", *map(_entry, hints)}:
             raise ModelFileError("The file is damaged: its header has other entries than it must have.")
         values = {name: content[_entry(name)] for name in hints}
