@@ -103,7 +103,7 @@ def said(model, rows):
 
 
 def outcome(parts, tree, n, name, other, rows):
-    """What comes of a model file in which a field is replaced, or removed: an error, or what the model says."""
+    """What comes of a file in which a field is replaced or removed: an error, or what the model says."""
     altered = copy.deepcopy(tree)
     class_name, state = states(altered)[n]
     fitted_names = [field for field in state if field.endswith("_") or field.startswith("_")]

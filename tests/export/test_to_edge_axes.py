@@ -8,8 +8,8 @@ import pytest
 
 from pellucid.export.document import document, from_json
 from pellucid.export.python_source import source
-from pellucid.export.scoring.parts import Feature, Products, Response, ScoreAxis
 from pellucid.export.scoring import ScoringModel
+from pellucid.export.scoring.parts import Feature, Products, Response, ScoreAxis
 from pellucid.export.sql.statement import Statement
 
 NONE = float("nan")

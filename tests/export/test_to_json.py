@@ -140,3 +140,18 @@ def test_not_json_and_wrong_columns():
         again.predict(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="needs numbers"):
         again.predict(hard_rows().assign(**{HOSTILE[0]: "text"}))
+
+
+def test_levels_that_are_whole_numbers():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, 120)
+    X = pandas.DataFrame({"code": pandas.Categorical(codes), "z": rng.normal(size=120)})
+    model = pellucid.AdditiveKernelRegressor(0).fit(X, codes % 2 + 0.1 * X["z"])
+    rows = X.assign(code=codes.astype(float))  # as they come from a table with gaps
+    want = model.predict(rows)
+    np.testing.assert_allclose(want, model.predict(X), atol=1e-12)
+    np.testing.assert_allclose(from_json(pellucid.to_json(model)).predict(rows), want, atol=1e-9)
+    module = {}
+    exec(pellucid.to_python(model), module)
+    np.testing.assert_allclose([module["predict"](row) for row in rows.to_dict("records")], want, atol=1e-9)

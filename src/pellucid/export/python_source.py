@@ -75,7 +75,7 @@ def _value(row, j):
     if value is None or value != value:
         return None
     if levels is not None:
-        return str(value)
+        return str(int(value) if isinstance(value, float) and value.is_integer() else value)
     if dates and hasattr(value, "toordinal"):
         second = getattr(value, "second", 0) + getattr(value, "microsecond", 0) / 1e6
         seconds = getattr(value, "hour", 0) * 3600 + getattr(value, "minute", 0) * 60 + second

@@ -113,14 +113,14 @@ def hints_of(thing: Any) -> dict[str, Any]:
 
 
 # ----------------------------------------------------------------------- kinds
-_PLAIN = {
+_PLAIN: dict[Any, tuple[type, ...]] = {
     bool: (bool, np.bool_),
     int: (int, np.integer),
     float: (int, float, np.integer, np.floating),
     complex: (int, float, complex, np.number),
     str: (str,),
 }
-_SEQUENCES = {
+_SEQUENCES: dict[Any, tuple[type, ...]] = {
     tuple: (tuple,),
     list: (list,),
     **dict.fromkeys((Sequence, Iterable, Collection), (list, tuple, np.ndarray, str)),
@@ -144,17 +144,18 @@ def fits(value: Any, hint: Any) -> bool:
         return any(fits(value, part) for part in parts)
     if origin is Literal:
         return any(type(value) is type(one) and value == one for one in parts)
-    cls = origin or hint
+    cls: Any = origin or hint
     if cls is None:
         return value is None
     if cls in _PLAIN:
         return isinstance(value, _PLAIN[cls]) and (cls is bool or not isinstance(value, bool))
     if cls in _SEQUENCES:
-        if not isinstance(value, _SEQUENCES[cls]):
-            return False
-        if cls is tuple and parts and parts[-1] is not Ellipsis:
-            return len(value) == len(parts) and all(map(fits, value, parts))
-        return isinstance(value, str | np.ndarray) or not parts or all(fits(v, parts[0]) for v in value)
+        items: Any = value if isinstance(value, _SEQUENCES[cls]) else None
+        if items is None or not parts or isinstance(items, str | np.ndarray):
+            return items is not None
+        if cls is tuple and parts[-1] is not Ellipsis:
+            return len(items) == len(parts) and all(map(fits, items, parts))
+        return all(fits(item, parts[0]) for item in items)
     if cls in (dict, Mapping):
         key, item = parts or (Any, Any)
         return isinstance(value, dict) and all(fits(k, key) and fits(v, item) for k, v in value.items())

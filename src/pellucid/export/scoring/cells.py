@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
+
+from pellucid.data.cells import is_missing, level_name
+from pellucid.data.dates import day_of
+from pellucid.data.table import as_frame
 
 
 def columns_of(rows: Any, names: Sequence[str]) -> list[list[Any]]:
@@ -15,12 +18,12 @@ def columns_of(rows: Any, names: Sequence[str]) -> list[list[Any]]:
         rows = [rows]
     if isinstance(rows, list | tuple) and rows and isinstance(rows[0], Mapping):
         return [[row.get(name) for row in rows] for name in names]
-    frame = nw.from_native(rows, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = as_frame(rows)
+    if frame is not None:
         absent = [name for name in names if name not in frame.columns]
+        if len(absent) == len(names) == len(frame.columns):  # the columns have names of their own
+            return [frame[name].to_list() for name in frame.columns]
         if absent:
-            if len(frame.columns) == len(names) and not set(names) & set(frame.columns):
-                return [frame[name].to_list() for name in frame.columns]
             raise ValueError(f"The table lacks the columns {absent}.")
         return [frame[name].to_list() for name in names]
     array = np.asarray(rows)
@@ -29,32 +32,16 @@ def columns_of(rows: Any, names: Sequence[str]) -> list[list[Any]]:
     return [column.tolist() for column in array.T]
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN, NaT or a data frame's own mark."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return not isinstance(value, str | bytes) and bool(value != value)
-
-
 def numbers(values: Sequence[Any], name: str) -> np.ndarray:
     """Numbers as float64 with NaN for missing values; dates as days since 1970."""
     try:
-        return np.array([np.nan if is_missing(v) else _number(v) for v in values], dtype=float)
+        found = [day_of(v) if hasattr(v, "toordinal") and not is_missing(v) else v for v in values]
+        return np.array([np.nan if is_missing(v) else float(v) for v in found], dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"Feature {name!r} needs numbers.") from None
-
-
-def _number(value: Any) -> float:
-    if hasattr(value, "toordinal"):
-        day = float(value.toordinal() - 719163)  # of 1970-01-01
-        if hasattr(value, "hour"):
-            second = value.second + value.microsecond / 1e6
-            day += (value.hour * 3600 + value.minute * 60 + second) / 86400.0
-        return day
-    return float(value)
 
 
 def level_codes(values: Sequence[Any], levels: Sequence[str]) -> np.ndarray:
     """Numbers of levels by their text; -1 for other levels, NaN for missing values."""
     code = {level: float(k) for k, level in enumerate(levels)}
-    return np.array([np.nan if is_missing(v) else code.get(str(v), -1.0) for v in values], dtype=float)
+    return np.array([np.nan if is_missing(v) else code.get(level_name(v), -1.0) for v in values], dtype=float)
