@@ -113,6 +113,7 @@ FITTED: dict[str, dict[str, Any]] = {
         "n_basis_": int,
     },
     "SparseAdditiveClassifier": {"loss_": Loss},
+    "ISKClassifier": {"loss_?": Loss},
     _ISK: {
         "_scaler": "Scaler",
         "_pairs": "PairMap",
