@@ -366,7 +366,6 @@ def test_arrays_of_objects_in_an_npy_member():
         (object_node("kernels.algebra.Sum", operands=1.0), "operands is of the wrong type, .* for a Sum"),
         (object_node("kernels.algebra.Sum", operands={"tuple": [{"ref": 0}]}), "contains itself"),
         (object_node("effects.loo.AlphaPath"), "has no alphas"),
-        (object_node("linalg.wide.ByColumns", surprise=1), "whose name is not an attribute of this"),
         ({"object": []}, "is not an object"),
         ({"object": {"class": RBF_NAME}}, "is not an object"),
         ({"object": {"class": RBF_NAME, "state": []}}, "is not an object"),
