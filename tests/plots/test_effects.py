@@ -7,7 +7,6 @@ from sklearn.preprocessing import FunctionTransformer
 
 from pellucid import InterpretableKernelRegressor, plot_effect, plot_effects, plot_importance
 from pellucid.effects import Effect, Grid, Importances
-from pellucid.plots.pairs import supported
 from pellucid.plots.style import PALETTE, pyplot
 
 colors = pytest.importorskip("matplotlib.colors")
@@ -143,7 +142,7 @@ def test_cells_near_data_are_shown():
     grids = (Grid("u", np.arange(m + 1.0), missing=True), Grid("v", np.array(list("ab")), levels=True))
     density = np.zeros((m + 1, 2))
     density[10, 0] = density[m, 1] = 0.5
-    near = supported(Effect((0, 1), "u × v", grids, np.zeros((m + 1, 2)), density))
+    near = Effect((0, 1), "u × v", grids, np.zeros((m + 1, 2)), density).supported
     assert np.array_equal(np.flatnonzero(near[:, 0]), np.arange(6, 15))  # eight per cent to either side
     assert np.array_equal(np.flatnonzero(near[:, 1]), [m])  # neither across levels nor from missing values
 

@@ -28,7 +28,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-SECTIONS = ["fit", "score", "trust", "importance", "terms", "why", "diagnostics", "data"]
+SECTIONS = ["score", "importance", "terms", "why", "diagnostics", "data", "card", "provenance"]
 
 
 @pytest.fixture(scope="module")

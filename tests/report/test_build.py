@@ -50,8 +50,8 @@ def test_every_kind_of_model(models, kind):
     wanted = np.asarray(getattr(model, kind_of[page["task"]["kind"]])(X), dtype=float).reshape(len(X), -1)
     wanted = wanted[:, 1:] if page["task"]["kind"] == "probability" and wanted.shape[1] == 2 else wanted
     assert np.allclose(rows["answers"], wanted, rtol=1e-12)
-    _, eta = evaluate(page["machine"], rows["cells"])  # after its way through JSON
-    assert np.abs(LINKS[page["machine"]["link"]](eta) - wanted).max() < 1e-9
+    _, eta = evaluate(page["page_model"], rows["cells"])  # after its way through JSON
+    assert np.abs(LINKS[page["page_model"]["link"]](eta) - wanted).max() < 1e-9
     assert page["check"] < 1e-10
 
 
@@ -125,12 +125,12 @@ def test_scores_of_classes(models):
     model, X, y = models("logistic")
     given = facts(payload(build_report(model, X, y))["score"]["given"])
     p = model.predict_proba(X)
-    assert float(given["log-loss"]) == pytest.approx(log_loss(y, p), rel=1e-3)
+    assert float(given["log loss"]) == pytest.approx(log_loss(y, p), rel=1e-3)
     assert float(given["area under the ROC curve"]) == pytest.approx(roc_auc_score(y, p[:, 1]), abs=1e-4)
     assert given["accuracy"] == f"{100 * model.score(X, y):.1f} %"
     model, X, y = models("multinomial")
     page = payload(build_report(model, X, y))
-    assert facts(page["score"]["given"])["log-loss"] == f"{log_loss(y, model.predict_proba(X)):.4g}"
+    assert facts(page["score"]["given"])["log loss"] == f"{log_loss(y, model.predict_proba(X)):.4f}"
     counts = np.array(page["charts"][0]["counts"])
     assert counts.sum() == 120
     assert np.trace(counts) == round(120 * model.score(X, y))
@@ -174,7 +174,7 @@ def test_leave_one_out_of_classes(models):
     page = payload(build_report(model, X, y))
     told = facts(page["score"]["loo"])
     assert told["leave-one-out accuracy"] == f"{100 * (1 - model.loo_.error_rate):.1f} %"
-    assert told["leave-one-out log-loss"] == f"{log_loss(y, model.loo_.predictions):.4g}"
+    assert told["leave-one-out log loss"] == f"{log_loss(y, model.loo_.predictions):.4f}"
     counts = np.array(page["charts"][0]["counts"])
     assert np.trace(counts) == round(120 * (1 - model.loo_.error_rate))
     assert "fitted without it" in page["charts"][0]["caption"]
@@ -189,7 +189,7 @@ def test_exposure_enters_the_scores_and_not_the_calculator():
     error = y - model.predict(X, exposure=time)
     assert float(facts(page["score"]["given"])["RMSE"]) == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-4)
     assert np.allclose(np.ravel(page["rows"]["answers"]), model.predict(X))
-    assert page["machine"]["link"] == "log"
+    assert page["page_model"]["link"] == "log"
 
 
 # ---------------------------------------------------------------- terms and rows
@@ -243,7 +243,7 @@ def test_average_predictions_of_an_opaque_model():
     y = Sum().predict(X)
     page = payload(build_report(Sum(), X, y))
     assert page["reading"] == "averages"
-    assert page["machine"] is None
+    assert page["page_model"] is None
     u, v = (next(t for t in page["terms"] if t["name"] == n) for n in "uv")
     centred = np.array(u["grids"][0]["points"]) ** 2 - np.mean(X["u"] ** 2)
     assert np.allclose(u["values"][0], centred, rtol=1e-4, atol=1e-4)
@@ -258,18 +258,18 @@ def test_other_peoples_models():
     numbers = X[["age", "dose"]]
     page = payload(build_report(Ridge().fit(numbers, y), numbers, y))
     assert page["reading"] == "coefficients"
-    assert page["machine"]["link"] == "identity"
+    assert page["page_model"]["link"] == "identity"
     page = payload(build_report(LogisticRegression().fit(numbers, y > 1), numbers, y > 1))
-    assert page["machine"]["link"] == "logit"
+    assert page["page_model"]["link"] == "logit"
     three = np.arange(120) % 3
     page = payload(build_report(LogisticRegression().fit(numbers, three), numbers, three))
-    assert page["machine"]["link"] == "softmax"
+    assert page["page_model"]["link"] == "softmax"
     pipe = make_pipeline(StandardScaler(), Ridge()).fit(numbers, y)
     forest = RandomForestRegressor(5, random_state=0).fit(numbers, y)
     for model in (pipe, forest):
         page = payload(build_report(model, numbers, y))
         assert page["reading"] == "averages"
-        assert page["machine"] is None
+        assert page["page_model"] is None
 
 
 def test_a_search_is_shown_as_its_best_model(models):
@@ -312,16 +312,16 @@ class Wavy:
         return 2.0 + np.sin(np.asarray(X)[:, 0])
 
 
-def test_a_machine_that_is_not_the_model_is_left_out():
+def test_a_page_model_that_is_not_the_model_is_left_out():
     X = np.linspace(0.0, 3.0, 20)[:, None]
     page = payload(build_report(Wavy(), X, np.zeros(20)))
-    assert page["machine"] is None
+    assert page["page_model"] is None
     assert page["check"] is None
     why = page["rows"]["why"]
     assert why["start"] == [2.0]
     assert np.allclose(np.ravel(why["values"]), np.sin(X[:, 0]), rtol=1e-5)
     on_grid = payload(build_report(Wavy(), Wavy.points[:, None], np.zeros(7)))
-    assert on_grid["machine"] is not None  # nothing contradicts it there
+    assert on_grid["page_model"] is not None  # nothing contradicts it there
 
 
 @pytest.mark.parametrize(
@@ -360,10 +360,10 @@ def test_no_more_rows_than_asked_for(models):
     assert some["index"] != again["index"]
     none = payload(build_report(model, X, y, max_rows=0))
     assert none["rows"]["cells"] == []
-    assert none["machine"] is not None  # coefficients give no rows away
+    assert none["page_model"] is not None  # coefficients give no rows away
     model, X, y = models("kernel")
-    assert payload(build_report(model, X, y))["machine"] is not None
-    assert payload(build_report(model, X, y, max_rows=0))["machine"] is None
+    assert payload(build_report(model, X, y))["page_model"] is not None
+    assert payload(build_report(model, X, y, max_rows=0))["page_model"] is None
 
 
 def test_several_outputs():
@@ -398,7 +398,7 @@ def test_warnings_of_the_model_are_repeated():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         page = payload(build_report(model, X, y))
-    assert any("follows the kernel model poorly" in note for note in page["notes"])
+    assert any("follows the kernel model poorly" in note for note in page["cautions"])
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -501,4 +501,4 @@ def test_a_classifier_without_probabilities():
     model = InterpretableKernelClassifier(loss="hinge", alpha=1.0).fit(numbers, y > 1)
     page = payload(build_report(model, numbers, y > 1))
     assert page["task"]["kind"] == "score"
-    assert "log-loss" not in facts(page["score"]["given"])
+    assert "log loss" not in facts(page["score"]["given"])

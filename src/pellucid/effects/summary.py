@@ -31,6 +31,18 @@ class Summary:
     __repr__ = __str__
 
 
+def counted(n: int, word: str) -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1500, "row"), counted(2, "class")
+    ('1 row', '1,500 rows', '2 classes')
+    """
+    plural = f"{word}es" if word.endswith("s") else f"{word}s"
+    return f"{n:,} {word if n == 1 else plural}"
+
+
 def _render(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.5g}"

@@ -5,7 +5,7 @@ function of these features alone; the model's linear predictor is the intercept 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,9 @@ Term = tuple[int, ...]
 
 MISSING = "(missing)"
 """The level under which a missing value is shown."""
+
+_MINOR = 1e-3  # share below which a term is not worth a line of its own
+_REACH = 0.08  # rows within this share of a grid to either side support a point
 
 
 def term_name(term: Term, features: Sequence[str]) -> str:
@@ -112,6 +115,53 @@ class Effect:
             raise ValueError(f"The effect of {self.name!r} has no standard errors.")
         return self.values - z * self.se, self.values + z * self.se
 
+    @property
+    def sizes(self) -> np.ndarray:
+        """Root mean square of the effect over the training rows, one number per output."""
+        density = self.density.ravel()
+        values = self.values.reshape(len(density), -1)
+        return np.sqrt(density @ values**2)
+
+    @property
+    def supported(self) -> np.ndarray:
+        """Whether there are rows at or near each point: near along numbers, at along levels."""
+        near = self.density > 0
+        for axis, grid in enumerate(self.grids):
+            if grid.levels:
+                continue
+            m = len(grid) - int(grid.missing)
+            numbers = np.moveaxis(near, axis, 0)
+            around = numbers.copy()
+            for step in range(1, min(round(_REACH * m), m - 1) + 1):
+                around[step:m] |= numbers[: m - step]
+                around[: m - step] |= numbers[step:m]
+            near = np.moveaxis(around, 0, axis)
+        return near
+
+    def thinned(self, most: int) -> Effect:
+        """The effect on at most so many points per number axis, for display; densities are added up."""
+        effect = self
+        for axis, grid in enumerate(self.grids):
+            m = len(grid) - int(grid.missing)
+            if grid.levels or m <= most:
+                continue
+            keep = np.unique(np.round(np.linspace(0, m - 1, most)).astype(int))
+            owner = np.searchsorted((keep[1:] + keep[:-1]) / 2, np.arange(m))
+            if grid.missing:
+                keep, owner = np.append(keep, m), np.append(owner, len(keep))
+            density = np.zeros((len(keep), *np.moveaxis(effect.density, axis, 0).shape[1:]))
+            np.add.at(density, owner, np.moveaxis(effect.density, axis, 0))
+            grids = list(effect.grids)
+            grids[axis] = replace(grid, points=np.asarray(grid.points)[keep])
+            effect = replace(
+                effect,
+                grids=tuple(grids),
+                values=np.take(effect.values, keep, axis=axis),
+                se=None if effect.se is None else np.take(effect.se, keep, axis=axis),
+                density=np.moveaxis(density, 0, axis),
+            )
+        return effect
+
     def columns(self) -> dict[str, np.ndarray]:
         """The effect as a tidy table: one row per grid point (and output), as a dict of columns."""
         shape = self.values.shape
@@ -169,6 +219,21 @@ class Importances:
     def order(self) -> np.ndarray:
         """Positions of the terms from the most to the least important."""
         return np.argsort(-self.values, kind="stable")
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the values are shares of one whole."""
+        return self.measure.startswith("share")
+
+    @property
+    def minor(self) -> np.ndarray:
+        """Which terms are below 0.1 % of the whole, or of the sum where the values are no shares.
+
+        If all are, none is said to be.
+        """
+        whole = 1.0 if self.is_share else float(np.sum(self.values))
+        small = self.values < _MINOR * whole
+        return small & ~small.all()
 
     def top(self, n: int = 10) -> list[str]:
         """Names of the ``n`` most important terms."""

@@ -10,13 +10,11 @@ from pellucid.effects.terms import Effect, Grid
 from pellucid.plots.names import labels, wrapped
 from pellucid.plots.style import NO_DATA, crowded, diverging, new_axes, thin_ticks
 
-_REACH = 0.08  # a cell is shown if rows lie within this share of the grid to either side
-
 
 def draw_pair(effect: Effect, output: Any, what: str, density: bool, ax: Any) -> Any:
     """Draw the heat map; the first feature runs along the bottom."""
     values, name = _one_output(effect, output)
-    shown = supported(effect) if density else np.ones(values.shape, dtype=bool)
+    shown = effect.supported if density else np.ones(values.shape, dtype=bool)
     top = float(np.abs(values[shown]).max(initial=0.0)) or 1.0
     ax = new_axes(ax, size=(5.8, 4.4))
     across, up = (_axis(grid) for grid in effect.grids)
@@ -40,23 +38,6 @@ def draw_pair(effect: Effect, output: Any, what: str, density: bool, ax: Any) ->
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(False)
     return ax
-
-
-def supported(effect: Effect) -> np.ndarray:
-    """Whether there are rows at or near each cell: near along numbers, at along levels."""
-    near = effect.density > 0
-    for axis, grid in enumerate(effect.grids):
-        if grid.levels:
-            continue
-        m = len(grid) - int(grid.missing)
-        reach = round(_REACH * m)
-        numbers = np.moveaxis(near, axis, 0)
-        around = numbers.copy()
-        for step in range(1, min(reach, m - 1) + 1):
-            around[step:m] |= numbers[: m - step]
-            around[: m - step] |= numbers[step:m]
-        near = np.moveaxis(around, 0, axis)
-    return near
 
 
 def _one_output(effect: Effect, output: Any) -> tuple[np.ndarray, str]:

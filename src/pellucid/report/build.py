@@ -6,21 +6,20 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils import _safe_indexing
 
-from pellucid.data.cells import Cells
-from pellucid.data.weights import check_weight
 from pellucid.effects.explanation import scale_of
+from pellucid.effects.summary import counted
 from pellucid.report import evidence
-from pellucid.report.columns import fingerprint, read_columns
 from pellucid.report.data import column_payload, data_notes, feature_payload
+from pellucid.report.decomposition import Decomposition, decompose
 from pellucid.report.diagnostics import charts
 from pellucid.report.facts import data_facts, facts_of, model_facts, parameter_facts, version_facts
 from pellucid.report.page import Report, write_page
-from pellucid.report.page_model import Machine, evaluate, find_link
-from pellucid.report.reading import read_model
+from pellucid.report.page_model import PageModel, evaluate, find_link
 from pellucid.report.response import Response
 from pellucid.report.rows import row_payload
+from pellucid.report.sample import Sample, cells_of, read_sample
 from pellucid.report.terms import importance_payload, term_payload
 
 _MOST_TERMS = 300
@@ -40,9 +39,9 @@ def build_report(
 ) -> Report:
     """Make one HTML page that shows a fitted model to people who do not write Python.
 
-    The page opens from disk, needs no network and no other file. It says what was fitted on what, how good
-    the model is and how that is known, which terms matter, draws each of them, and explains predictions: a
-    row can be picked or typed in, and its contributions and prediction are computed in the page.
+    The page opens from disk, needs no network and no other file. It says how good the model is and how that
+    is known, which terms matter, draws each of them, and explains predictions: a row can be picked or typed
+    in, and its contributions and prediction are computed in the page. What was fitted on what stands last.
 
     Parameters
     ----------
@@ -53,11 +52,12 @@ def build_report(
         Rows, usually those on which the model was fitted: leave-one-out results are shown if they belong to
         these rows. Some of them are written into the page, see ``max_rows``.
     y : array-like of shape (n,)
-        Targets of the rows.
+        Targets of the rows. Rows without one are left out, and the page says how many.
     sample_weight : array-like of shape (n,), optional
-        How often each row counts in the scores.
+        How much each row counts in the scores.
     offset, exposure : array-like of shape (n,), optional
-        Passed to ``predict`` for the scores. Predictions in the page are for offset 0 and exposure 1.
+        Passed to ``predict`` for the scores. Of a model of rates, calibration is shown per exposure.
+        Predictions of single rows in the page are for offset 0 and exposure 1.
     title : str, optional
         Heading of the page.
     max_rows : int, default=200
@@ -89,22 +89,18 @@ def build_report(
     """
     if not hasattr(model, "predict"):
         raise ValueError(f"A report needs a fitted model with predict, got {type(model).__name__}.")
-    y_values = np.asarray(y)
-    check_consistent_length(X, y_values)
-    weight = check_weight(sample_weight, len(y_values))
     inner = getattr(model, "best_estimator_", model)
-    known = {key: v for key, v in (("offset", offset), ("exposure", exposure)) if v is not None}
-    response = Response(model, known)
-    _check_labels(y_values, response)
-    columns = read_columns(X, inner)
-    answers = response.observed_side(X)
-    reading = read_model(inner, response, columns, X)
-    rows = np.arange(len(y_values))
+    sample = read_sample(inner, X, y, sample_weight, {"offset": offset, "exposure": exposure})
+    response = Response(model)
+    _check_labels(sample.y, response)
+    answers = response(sample.X, **sample.known)
+    shown = decompose(inner, response, sample.columns, sample.X)
+    rows = np.arange(len(sample))
     if len(rows) > max_rows:
         rows = np.sort(np.random.default_rng(random_state).permutation(len(rows))[: max(max_rows, 0)])
-    secret = max_rows <= 0 and reading.kind == "averages"  # a kernel model computes with its training rows
-    machine, gap = _checked(None if secret else reading.machine, response, columns, X)
-    left = evidence.loo_of(inner, y_values, response)
+    secret = max_rows <= 0 and shown.kind == "averages"  # a kernel model computes with its training rows
+    page_model, gap = _checked(None if secret else shown.page_model, response, sample)
+    left = evidence.loo_of(inner, sample.y, response)
     target = str(getattr(y, "name", None) or "the target")
     payload: dict[str, Any] = {
         "title": title or f"{type(inner).__name__} for {target}",
@@ -114,26 +110,28 @@ def build_report(
             "kind": response.kind,
             "classes": None if response.classes is None else [str(c) for c in response.classes],
             "outputs": list(response.outputs),
+            "known": sorted(sample.known),
         },
-        "reading": reading.kind,
-        "scale": "average prediction" if reading.kind == "averages" else scale_of(inner),
-        "fit": _fit(inner, columns, len(y_values), fingerprint(columns or _opaque(X), y_values)),
-        "score": _score(y_values, answers, response, weight, left, inner),
-        "trust": _trust(inner),
-        "importances": importance_payload(reading.importances),
-        "terms": [term_payload(e, reading, inner) for e in reading.effects[:_MOST_TERMS]],
-        "left_out": max(len(reading.effects) - _MOST_TERMS, 0),
-        "absent": reading.absent,
-        "features": feature_payload(columns, machine),
-        "machine": machine,
+        "reading": shown.kind,
+        "scale": "average prediction" if shown.kind == "averages" else scale_of(inner),
+        "score": _score(sample, answers, response, left, inner),
+        "importances": importance_payload(shown, inner),
+        "terms": [term_payload(e, shown, inner) for e in shown.effects[:_MOST_TERMS]],
+        "left_out": max(len(shown.effects) - _MOST_TERMS, 0),
+        "absent": shown.absent,
+        "features": feature_payload(sample.columns, page_model),
+        "page_model": page_model,
         "check": gap,
-        "means": [float(column.present.mean()) if column.numeric else None for column in columns],
-        "rows": row_payload(inner, response, reading, machine, columns, X, y_values, rows, left),
-        "charts": charts(y_values, answers, response, left, inner, weight),
-        "columns": column_payload(columns),
-        "notes": data_notes(columns, y_values, response) + response.said,
+        "means": [c.present.mean() if c.numeric and len(c.present) else None for c in sample.columns],
+        "rows": row_payload(inner, response, shown, page_model, sample, rows, left),
+        "charts": charts(sample, answers, response, left, inner),
+        "columns": column_payload(sample.columns),
+        "notes": data_notes(sample.columns, sample.y, response),
+        "trust": _trust(inner),
+        "fit": _fit(inner, sample),
     }
-    payload["headline"] = _headline(payload, inner)
+    payload["cautions"] = sample.notes + response.said
+    payload["headline"] = _headline(payload, inner, len(sample), shown)
     return write_page(payload)
 
 
@@ -145,41 +143,32 @@ def _check_labels(y: np.ndarray, response: Response) -> None:
             raise ValueError(f"y has labels that the model does not know: {', '.join(strange[:5])}.")
 
 
-def _opaque(X: Any) -> list[Cells]:
-    """Rows that are no table, by their text, so that their digest can be taken."""
-    return [Cells.of_levels("rows", map(repr, X))]
-
-
 def _checked(
-    machine: Machine | None, response: Response, columns: list[Cells], X: Any
-) -> tuple[Machine | None, float | None]:
-    """The machine with its link, and the largest relative difference from the model; or nothing."""
-    if machine is None:
+    page_model: PageModel | None, response: Response, sample: Sample
+) -> tuple[PageModel | None, float | None]:
+    """The page model with its link, and the largest relative difference from the model; or nothing."""
+    if page_model is None:
         return None, None
-    n = len(columns[0].values)
-    some = np.sort(np.random.default_rng(1).permutation(n)[:300])
-    cells = [list(row) for row in zip(*(column.plain(some) for column in columns), strict=True)]
-    wanted = response(_safe_indexing(X, some))
+    some = np.sort(np.random.default_rng(1).permutation(len(sample))[:300])
+    wanted = response(_safe_indexing(sample.X, some))
     try:
-        _, eta = evaluate(machine, cells)
-    except (ValueError, TypeError):  # a value that the machine has no place for
+        _, eta = evaluate(page_model, cells_of(sample.columns, some))
+    except (ValueError, TypeError):  # a value that the page model has no place for
         return None, None
     choices = {"number": ("identity", "log"), "score": ("identity",)}.get(response.kind)
     if choices is None:
         choices = ("logit",) if wanted.shape[1] == 1 else ("softmax", "each")
     found = find_link(eta, wanted, choices) if eta.shape == wanted.shape else None
-    if found is None:
-        return None, None
-    return {**machine, "link": found[0]}, found[1]
+    return (None, None) if found is None else ({**page_model, "link": found[0]}, found[1])
 
 
-def _fit(model: Any, columns: list[Cells], n: int, digest: str) -> dict[str, Any]:
+def _fit(model: Any, sample: Sample) -> dict[str, Any]:
     from pellucid import __version__
 
     seed = getattr(model, "random_state", None)
     return {
         "model": model_facts(model),
-        "data": data_facts(columns, n, digest),
+        "data": data_facts(sample),
         "parameters": parameter_facts(model),
         "versions": [*version_facts(__version__), ["seed", "none" if seed is None else str(seed)]],
         "edits": facts_of(getattr(model, "edits_", None)),
@@ -187,17 +176,18 @@ def _fit(model: Any, columns: list[Cells], n: int, digest: str) -> dict[str, Any
 
 
 def _score(
-    y: np.ndarray,
-    answers: np.ndarray,
-    response: Response,
-    weight: np.ndarray,
-    left: evidence.LeftOut | None,
-    model: Any,
+    sample: Sample, answers: np.ndarray, response: Response, left: evidence.LeftOut | None, model: Any
 ) -> dict[str, Any]:
+    classes = None
+    if response.classes is not None:
+        out = left is not None and left.answers is not None
+        seen = (left.part(sample), left.answers) if out else (sample, answers)  # type: ignore[union-attr]
+        classes = {"rows": evidence.class_breakdown(*seen, response), "loo": out}  # type: ignore[arg-type]
     return {
         "held_out": evidence.held_out_facts(model),
-        "given": evidence.scores(y, answers, response, weight),
-        "loo": [] if left is None else evidence.loo_facts(left, y, response),
+        "given": evidence.scores(sample, answers, response),
+        "loo": [] if left is None else evidence.loo_facts(left, sample, response),
+        "classes": classes,
     }
 
 
@@ -213,37 +203,29 @@ def _trust(model: Any) -> dict[str, Any]:
     return {"certificate": facts_of(certificate), "own": own, "receipt": facts_of(receipt)}
 
 
-def _headline(payload: dict[str, Any], model: Any) -> list[list[str]]:
+def _headline(payload: dict[str, Any], model: Any, n: int, shown: Decomposition) -> list[list[str]]:
     """The numbers at the top of the page: value, label, and where it comes from."""
-    cards = []
     score = payload["score"]
-    if score["loo"]:
-        cards += [
-            [v, label, "each row predicted by the model fitted without it"] for label, v in score["loo"][:2]
-        ]
+    evidence_of = "each row predicted by the model fitted without it"
+    cards = [[value, label, evidence_of] for label, value in score["loo"][:2]]
     certificate = getattr(model, "certificate_", None)
     if certificate is not None and certificate.score_linear is not None:
         what = "accuracy" if payload["task"]["classes"] else "share of the deviance explained"
         detail = f"{what} on rows held out, {certificate.how}"
         cards.append([f"{certificate.score_linear:.3f}", "held-out score", detail])
     if not cards:
-        shown = score["given"][: 1 if payload["task"]["classes"] else 2]
-        cards += [[value, label, "on the rows given, not on new ones"] for label, value in shown]
+        given = score["given"][: 1 if payload["task"]["classes"] else 2]
+        cards += [[value, label, "on the rows given, not on new ones"] for label, value in given]
     if certificate is not None and certificate.fidelity is not None:
-        cards.append(
-            [
-                f"{certificate.fidelity:.3f}",
-                "held-out fidelity",
-                "R² of the coefficients against the kernel model",
-            ]
-        )
-    if payload["reading"] == "terms":
-        cards.append(
-            [
-                str(len(payload["terms"]) + payload["left_out"]),
-                "terms",
-                "functions that add up to the prediction",
-            ]
-        )
-    cards.append([payload["fit"]["data"][0][1], "rows", "on which this page is based"])
+        detail = "R² of the coefficients against the kernel model"
+        cards.append([f"{certificate.fidelity:.3f}", "held-out fidelity", detail])
+    if shown.kind == "terms" and shown.importances is not None:
+        tiny = {shown.importances.names[i] for i in np.flatnonzero(shown.importances.minor)}
+        minor = sum(effect.name in tiny for effect in shown.effects)
+        detail = "functions that add up to the prediction"
+        detail += f"; {counted(minor, 'term')} below 0.1 % besides" if minor else ""
+        number, _, word = counted(len(shown.effects) - minor, "term").partition(" ")
+        cards.append([number, word, detail])
+    number, _, word = counted(n, "row").partition(" ")
+    cards.append([number, word, "on which this page is based"])
     return cards[:4]

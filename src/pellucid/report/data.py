@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pellucid.data.cells import Cells
-from pellucid.report.evidence import rounded
-from pellucid.report.page_model import Machine
+from pellucid.report.packing import rounded
+from pellucid.report.page_model import PageModel
 from pellucid.report.response import Response
 
 _BINS = 24
@@ -17,22 +17,22 @@ _LEVELS = 12
 _ALIKE = 0.95  # correlation above which two features are called nearly the same
 
 
-def feature_payload(columns: Sequence[Cells], machine: Machine | None) -> list[dict[str, Any]]:
+def feature_payload(columns: Sequence[Cells], model: PageModel | None) -> list[dict[str, Any]]:
     """What the form needs to know of each feature."""
     axes: dict[int, list[dict[str, Any]]] = {}
-    for term in machine["terms"] if machine is not None else []:
+    for term in model["terms"] if model is not None else []:
         for place, j in enumerate(term["features"]):
             axis = term["axes"][place] if "axes" in term else {"missing": None}
-            axis = machine["warps"][j] | axis if term["type"] == "waves" else axis  # type: ignore[index]
+            axis = model["warps"][j] | axis if term["type"] == "waves" else axis  # type: ignore[index]
             axes.setdefault(j, []).append(axis)
     made = []
     for j, column in enumerate(columns):
-        uses = axes.get(j, [{"missing": None}] if machine is not None and "kernel" in machine else [])
+        uses = axes.get(j, [{"missing": None}] if model is not None and "kernel" in model else [])
         feature = {
             "name": column.name,
             "numeric": column.numeric,
             "date": column.dates,
-            "used": bool(uses) or machine is None,
+            "used": bool(uses) or model is None,
             "missing": all(axis["missing"] is not None for axis in uses),
         }
         present = column.present

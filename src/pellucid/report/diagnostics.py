@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.report.evidence import LeftOut, classes_of, rounded, targets_as_numbers, tried
+from pellucid.effects.summary import counted
+from pellucid.report.evidence import LeftOut, classes_of, targets_as_numbers, tried
+from pellucid.report.packing import rounded
 from pellucid.report.response import Response
+from pellucid.report.sample import Sample
 
 _POINTS = 800  # rows in a scatter plot
 _GROUPS = 10  # of rows with similar predictions
@@ -22,27 +25,20 @@ Chart = dict[str, Any]
 
 
 def charts(
-    y: np.ndarray,
-    answers: np.ndarray,
-    response: Response,
-    left: LeftOut | None,
-    model: Any,
-    weight: np.ndarray,
+    sample: Sample, answers: np.ndarray, response: Response, left: LeftOut | None, model: Any
 ) -> list[Chart]:
     """Diagnostic pictures of a model on the rows given, by leave-one-out where it is there."""
-    rows = np.arange(len(y))
-    if left is not None and left.answers is not None:
-        rows, answers, y, weight = left.rows, left.answers, np.asarray(y)[left.rows], weight[left.rows]
     out = left is not None and left.answers is not None
+    if left is not None and left.answers is not None:
+        sample, answers = left.part(sample), left.answers
     made = []
     if response.classes is None:
-        values = np.asarray(y, dtype=float).reshape(len(y), -1)[:, 0]
-        made += _regression(values, answers[:, 0], rows, left)
+        y = sample.y.astype(float).reshape(len(sample), -1)[:, 0]
+        made += _regression(y, answers[:, 0], sample.numbers, left)
     else:
-        made.append(_confusion(y, answers, response, out))
+        made.append(_confusion(sample.y, answers, response, out))
     if response.kind != "score":
-        truth = targets_as_numbers(y, response)[:, 0]
-        made.append(_groups(truth, answers[:, 0], response, weight, out))
+        made.append(_groups(sample, answers[:, 0], response, out))
     path = _path(model, left)
     return made if path is None else [*made, path]
 
@@ -55,7 +51,7 @@ def _regression(y: np.ndarray, predicted: np.ndarray, index: np.ndarray, left: L
     residual = y - predicted
     spread = float(np.sqrt(np.mean(residual**2)))
     large = float(np.mean(np.abs(residual) > 2 * spread)) if spread > 0 else 0.0
-    sampled = f" {len(rows)} of {len(y)} rows are shown." if len(rows) < len(y) else ""
+    sampled = f" {len(rows)} of {counted(len(y), 'row')} are shown." if len(rows) < len(y) else ""
     made = [
         _scatter("Predicted and observed", predicted[rows], y[rows], index[rows], how, "observed")
         | {
@@ -115,17 +111,19 @@ def _confusion(y: np.ndarray, answers: np.ndarray, response: Response, out: bool
     }
 
 
-def _groups(
-    truth: np.ndarray, answers: np.ndarray, response: Response, weight: np.ndarray, out: bool
-) -> Chart:
-    """Mean prediction and mean observation in groups of similar predictions."""
+def _groups(sample: Sample, answers: np.ndarray, response: Response, out: bool) -> Chart:
+    """Mean prediction and mean observation in groups of similar predictions, per exposure if there is one."""
+    truth, amount = targets_as_numbers(sample.y, response)[:, 0], response.amount(sample)
+    what, weight = "value", sample.weight
+    if amount is not None:
+        what, weight = "value per exposure", weight * amount
+        answers, truth = answers / amount, truth / amount
+    if response.classes is not None:
+        what = f"share of {response.classes[0] if len(response.classes) > 2 else response.classes[-1]}"
     order = np.argsort(answers, kind="stable")
     parts = [part for part in np.array_split(order, min(_GROUPS, len(order))) if weight[part].sum() > 0]
     x = np.array([np.average(answers[part], weights=weight[part]) for part in parts])
     seen = np.array([np.average(truth[part], weights=weight[part]) for part in parts])
-    what = "value"
-    if response.classes is not None:
-        what = f"share of {response.classes[0] if len(response.classes) > 2 else response.classes[-1]}"
     worst = int(np.argmax(np.abs(seen - x)))
     return {
         "type": "scatter",
@@ -137,8 +135,8 @@ def _groups(
         "ylabel": f"mean observed {what}",
         "diagonal": True,
         "joined": True,
-        "caption": f"Rows are put into {len(parts)} groups by their prediction. In a calibrated model the "
-        f"points lie on the dashed line. The largest gap is between {x[worst]:.4g} predicted and "
+        "caption": f"Rows are put into {counted(len(parts), 'group')} by their prediction. In a calibrated "
+        f"model the points lie on the dashed line. The largest gap is between {x[worst]:.4g} predicted and "
         f"{seen[worst]:.4g} observed. {_HOW[out]}",
     }
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn import metrics
+from sklearn.metrics import precision_recall_fscore_support
 
+from pellucid.effects.measures import TITLES, as_words, measures_of_classes, measures_of_numbers
 from pellucid.report.response import Response
+from pellucid.report.sample import Sample
+
+Facts = list[list[str]]
 
 
 def targets_as_numbers(y: np.ndarray, response: Response) -> np.ndarray:
@@ -20,39 +24,44 @@ def targets_as_numbers(y: np.ndarray, response: Response) -> np.ndarray:
     return np.column_stack([(np.asarray(y) == c).astype(float) for c in several])
 
 
-def scores(y: np.ndarray, answers: np.ndarray, response: Response, weight: np.ndarray) -> list[list[str]]:
-    """Scores on the rows given, as labels and values."""
-    if response.classes is None:
-        return _regression_scores(np.asarray(y, dtype=float).reshape(len(y), -1), answers, weight)
-    predicted = classes_of(answers, response)
-    facts = [["accuracy", _percent(metrics.accuracy_score(np.asarray(y), predicted, sample_weight=weight))]]
-    share = max(weight[np.asarray(y) == c].sum() for c in response.classes) / weight.sum()
-    facts.append(["share of the most frequent class", _percent(share)])
-    if response.kind == "probability":
+def scores(sample: Sample, answers: np.ndarray, response: Response) -> Facts:
+    """Scores of answers for the rows, as labels and values."""
+    y, weight = sample.y, sample.weight
+    if response.classes is not None:
         full = answers if answers.shape[1] > 1 else np.column_stack([1.0 - answers, answers])
-        kept = np.clip(full, 1e-15, 1.0)
-        places = [response.classes.index(c) for c in np.asarray(y).tolist()]
-        loss = -np.average(np.log(kept[np.arange(len(kept)), places]), weights=weight)
-        facts.append(["log-loss", f"{loss:.4g}"])
-    if len(response.classes) == 2 and len(np.unique(np.asarray(y))) == 2:
-        truth = np.asarray(y) == response.classes[1]
-        auc = metrics.roc_auc_score(truth, answers[:, 0], sample_weight=weight)
-        facts.append(["area under the ROC curve", f"{auc:.4f}"])
-    return facts
-
-
-def _regression_scores(y: np.ndarray, answers: np.ndarray, weight: np.ndarray) -> list[list[str]]:
+        found = measures_of_classes(
+            y,
+            classes_of(answers, response),
+            response.classes,
+            weight,
+            full if response.kind == "probability" else None,
+            answers[:, 0],
+        )
+        return [[TITLES[name], as_words(name, value)] for name, value in found.items()]
+    y = y.astype(float).reshape(len(y), -1)
     facts = []
+    if response.loss is not None:
+        facts.append([TITLES["explained"], as_words("explained", _explained(sample, answers, response))])
     for q in range(y.shape[1]):
+        found = measures_of_numbers(y[:, q], answers[:, q], weight)
+        if response.loss is not None or np.isnan(found["r2"]):
+            del found["r2"]
         which = f", output {q}" if y.shape[1] > 1 else ""
-        error = y[:, q] - answers[:, q]
-        mse = np.average(error**2, weights=weight)
-        spread = np.average((y[:, q] - np.average(y[:, q], weights=weight)) ** 2, weights=weight)
-        if spread > 0:
-            facts.append([f"R²{which}", f"{1.0 - mse / spread:.4f}"])
-        facts.append([f"RMSE{which}", f"{np.sqrt(mse):.5g}"])
-        facts.append([f"mean absolute error{which}", f"{np.average(np.abs(error), weights=weight):.5g}"])
+        facts += [[TITLES[name] + which, as_words(name, value)] for name, value in found.items()]
+    amount = response.amount(sample)
+    if amount is not None:
+        whole = float(weight @ amount)
+        facts.append(["observed per exposure", f"{float(weight @ y[:, 0]) / whole:.5g}"])
+        facts.append(["predicted per exposure", f"{float(weight @ answers[:, 0]) / whole:.5g}"])
     return facts
+
+
+def _explained(sample: Sample, answers: np.ndarray, response: Response) -> float:
+    """Share of the deviance explained; the constant beside it has the offset and exposure too."""
+    amount = response.amount(sample)
+    offset = np.zeros(len(sample)) if amount is None else np.log(amount)
+    eta = np.log(np.maximum(answers[:, 0], np.finfo(float).tiny))
+    return float(response.loss.explained(sample.y.astype(float), eta, sample.weight, offset))
 
 
 def classes_of(answers: np.ndarray, response: Response) -> np.ndarray:
@@ -65,6 +74,25 @@ def classes_of(answers: np.ndarray, response: Response) -> np.ndarray:
     return np.array(response.classes)[place]
 
 
+def class_breakdown(sample: Sample, answers: np.ndarray, response: Response) -> list[list[str]]:
+    """Of each class: its rows, how many of them are found, and how often its prediction is right."""
+    assert response.classes is not None
+    predicted, labels = classes_of(answers, response), [str(c) for c in response.classes]
+    right, found, _, _ = precision_recall_fscore_support(
+        sample.y.astype(str),
+        predicted.astype(str),
+        labels=labels,
+        sample_weight=sample.weight,
+        zero_division=np.nan,
+    )
+    rows = [int(np.sum(sample.y.astype(str) == label)) for label in labels]
+    texts = [
+        [f"{100 * v:.0f} %" if np.isfinite(v) else "–" for v in pair]
+        for pair in zip(found, right, strict=True)
+    ]
+    return [[label, f"{n:,}", *pair] for label, n, pair in zip(labels, rows, texts, strict=True)]
+
+
 @dataclass(frozen=True)
 class LeftOut:
     """Leave-one-out results that belong to the rows of the report."""
@@ -74,6 +102,12 @@ class LeftOut:
     """The rows that were left out: all of them, or some of many."""
     answers: np.ndarray | None
     """Answers for these rows by models fitted without them; ``None`` where a classifier has other scores."""
+
+    def part(self, sample: Sample) -> Sample:
+        """The rows that were left out."""
+        known = {key: values[self.rows] for key, values in sample.known.items()}
+        y, weight, numbers = (a[self.rows] for a in (sample.y, sample.weight, sample.numbers))
+        return replace(sample, y=y, weight=weight, known=known, numbers=numbers)
 
 
 def loo_of(model: Any, y: np.ndarray, response: Response) -> LeftOut | None:
@@ -94,29 +128,19 @@ def loo_of(model: Any, y: np.ndarray, response: Response) -> LeftOut | None:
     return LeftOut(loo, rows, predictions if same else None)
 
 
-def loo_facts(left: LeftOut, y: np.ndarray, response: Response) -> list[list[str]]:
+def loo_facts(left: LeftOut, sample: Sample, response: Response) -> Facts:
     """Leave-one-out scores as labels and values."""
-    loo, facts = left.loo, []
-    if getattr(loo, "error_rate", None) is not None:
-        facts.append(["leave-one-out accuracy", _percent(1.0 - loo.error_rate)])
-    if response.classes is None:
-        mse = np.atleast_1d(loo.mse)
-        spread = np.atleast_1d(np.var(np.asarray(y, dtype=float)[left.rows], axis=0))
-        for q, value in enumerate(mse):
-            which = f", output {q}" if len(mse) > 1 else ""
-            if spread[q] > 0:
-                facts.append([f"leave-one-out R²{which}", f"{1.0 - value / spread[q]:.4f}"])
-            facts.append([f"leave-one-out RMSE{which}", f"{np.sqrt(value):.5g}"])
-    elif left.answers is not None and response.kind == "probability":
-        weight = np.ones(len(left.rows))
-        told = scores(np.asarray(y)[left.rows], left.answers, response, weight)
-        facts += [[f"leave-one-out {label}", value] for label, value in told if label in _KEPT]
-    if facts and len(left.rows) < len(y):
-        facts.append(["rows left out", f"{len(left.rows)} of {len(y)}, one at a time"])
+    rate, facts = getattr(left.loo, "error_rate", None), []
+    if left.answers is not None and response.kind != "score":
+        facts = scores(left.part(sample), left.answers, response)
+    if rate is not None:  # the model's own, of its own decisions
+        own = ["accuracy", as_words("accuracy", 1.0 - rate)]
+        facts = [own, *(fact for fact in facts if fact[0] != "accuracy")]
+    facts = [fact for fact in facts if fact[0] not in (TITLES["most_frequent"], "observed per exposure")]
+    facts = [[f"leave-one-out {label}", value] for label, value in facts]
+    if facts and len(left.rows) < len(sample):
+        facts.append(["rows left out", f"{len(left.rows)} of {len(sample)}, one at a time"])
     return facts
-
-
-_KEPT = ("log-loss", "area under the ROC curve")
 
 
 def tried(model: Any, left: LeftOut | None) -> tuple[np.ndarray, np.ndarray, float, str] | None:
@@ -136,7 +160,7 @@ def tried(model: Any, left: LeftOut | None) -> tuple[np.ndarray, np.ndarray, flo
     return None
 
 
-def held_out_facts(model: Any) -> list[list[str]]:
+def held_out_facts(model: Any) -> Facts:
     """What folds said when the strength of smoothing was chosen, and the certificate's scores."""
     found = tried(model, None)
     facts = []
@@ -150,12 +174,3 @@ def held_out_facts(model: Any) -> list[list[str]]:
         facts.append([f"score of the coefficients ({certificate.how})", f"{certificate.score_linear:.4f}"])
         facts.append([f"score of the kernel model ({certificate.how})", f"{certificate.score_kernel:.4f}"])
     return facts
-
-
-def rounded(values: np.ndarray, digits: int = 6) -> list[Any]:
-    """Numbers for display only: some significant digits, ``None`` for what is not finite."""
-    return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.ravel(values)]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * float(share):.1f} %"

@@ -4,38 +4,35 @@ from __future__ import annotations
 
 import dataclasses
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from pellucid.data.cells import Cells
+from pellucid.report.sample import Sample
 
 Facts = list[list[str]]
 
 
-def data_facts(columns: Sequence[Cells], n: int, digest: str) -> Facts:
+def data_facts(sample: Sample) -> Facts:
     """Size of the data, and the digest by which they can be recognised."""
-    numeric = sum(column.numeric for column in columns)
-    facts = [["rows", f"{n:,}".replace(",", " ")]]
-    if columns:
-        facts.append(
-            ["features", f"{len(columns)} ({numeric} numeric, {len(columns) - numeric} categorical)"]
-        )
-        gaps = int(sum(column.missing.sum() for column in columns))
-        facts.append(["missing values", str(gaps) if gaps else "none"])
-    facts.append(["SHA-256 of the data", digest])
+    facts = [["rows", f"{len(sample):,}"]]
+    if sample.columns:
+        p, numeric = len(sample.columns), sum(column.numeric for column in sample.columns)
+        facts.append(["features", f"{p} ({numeric} numeric, {p - numeric} categorical)"])
+        gaps = int(sum(column.missing.sum() for column in sample.columns))
+        facts.append(["missing values", f"{gaps:,}" if gaps else "none"])
+    facts.append(["SHA-256 of the data", sample.digest])
     return facts
 
 
 def model_facts(model: Any) -> Facts:
-    """The model's own summary, or at least its name."""
-    facts = [["model", type(model).__name__]]
+    """The model's own summary, or at least its name; what the page shows elsewhere is left out."""
     summary = getattr(model, "summary", None)
-    told = getattr(summary(), "facts", None) if callable(summary) else None
-    if told is not None:
-        facts += [[str(label), _value(value)] for label, value in told]
-    return facts
+    told = getattr(summary(), "facts", ()) if callable(summary) else ()
+    elsewhere = ("receipt", "terms by importance", "edits")
+    facts = [[str(label), _value(value)] for label, value in told if label not in elsewhere]
+    return [["model", type(model).__name__], *facts]
 
 
 def parameter_facts(model: Any) -> Facts:

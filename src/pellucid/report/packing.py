@@ -1,8 +1,9 @@
-"""Arrays in a page: float64 as base64, half the size of digits and exact to the last bit."""
+"""Numbers in a page: arrays as base64 of float64, exact and half the size of digits; and plain JSON."""
 
 from __future__ import annotations
 
 import base64
+import math
 from typing import Any
 
 import numpy as np
@@ -45,3 +46,27 @@ def unpack(packed: Packed) -> np.ndarray:
         pairs = zip(packed["left"], packed["right"], strict=True)
         return np.stack([unpack(left) @ unpack(right) for left, right in pairs], axis=-1)
     return np.frombuffer(base64.b64decode(packed["f8"]), dtype="<f8").reshape(packed["shape"])
+
+
+def rounded(values: Any, digits: int = 6) -> list[Any]:
+    """Numbers for display only: some significant digits, ``None`` for what is not finite."""
+    return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.ravel(values)]
+
+
+def plain(value: Any) -> Any:
+    """A value made of what JSON knows; a number that is not finite becomes null.
+
+    Examples
+    --------
+    >>> plain({"a": np.float64("nan"), "b": np.arange(2), 3: True})
+    {'a': None, 'b': [0, 1], '3': True}
+    """
+    if isinstance(value, dict):
+        return {str(key): plain(v) for key, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -20,7 +20,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-_SCRIPTS = ("base.js", "machine.js", "charts.js", "maps.js", "why.js", "page.js")
+from pellucid.report.packing import plain
+
+_SCRIPTS = ("base.js", "model.js", "charts.js", "maps.js", "why.js", "page.js")
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,15 @@ def write_page(payload: dict[str, Any]) -> Report:
 def as_json(payload: Any) -> str:
     r"""JSON that can stand inside a script element.
 
-    Numbers keep all their digits; text is ASCII with escapes, and nothing in it can close the element.
+    Numbers keep all their digits, and those that are not finite become null; text is ASCII with escapes, and
+    nothing in it can close the element.
 
     Examples
     --------
     >>> as_json({"</script>": 0.1})
     '{"\\u003c/script\\u003e":0.1}'
     """
-    text = json.dumps(payload, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(plain(payload), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 

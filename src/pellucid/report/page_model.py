@@ -1,10 +1,10 @@
 """A model as numbers that a page can compute with: the same arithmetic here and in the page.
 
-A *machine* is a dictionary of plain lists: an intercept per output, and terms. A term is ``linear`` in one
+A *page model* is a dictionary of plain lists: an intercept per output, and terms. A term is ``linear`` in one
 feature, a ``table`` over one or two axes that is interpolated linearly between knots and looked up at levels,
 or a sum of ``waves``; a kernel model has a ``kernel`` instead of terms. A link turns the sum into the
-prediction. The page evaluates machines in JavaScript; :func:`evaluate` does it in NumPy, which is how a
-machine is checked against ``predict`` before it goes into a page.
+prediction. The page evaluates it in JavaScript; :func:`evaluate` does it in NumPy, which is how it
+is checked against ``predict`` before it goes into a page.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pellucid.report.packing import unpack
 from pellucid.report.similarity import similarity
 
 TOLERANCE = 1e-10
-"""Largest difference from ``predict``, relative to the size of the predictions, that a machine may have."""
+"""Largest difference from ``predict``, relative to the size of the predictions, that is allowed."""
 
-Machine = dict[str, Any]
+PageModel = dict[str, Any]
 
 
-def linear_machine(coef: np.ndarray, intercept: np.ndarray, center: np.ndarray) -> Machine:
-    """Machine of ``x @ coef + intercept``, with contributions that are zero at ``center``."""
+def linear_model(coef: np.ndarray, intercept: np.ndarray, center: np.ndarray) -> PageModel:
+    """Page model of ``x @ coef + intercept``, with contributions that are zero at ``center``."""
     coef = coef.reshape(len(coef), -1)
     start = np.atleast_1d(intercept) + center @ coef
     terms = [
@@ -34,19 +34,19 @@ def linear_machine(coef: np.ndarray, intercept: np.ndarray, center: np.ndarray) 
     return {"intercept": start.tolist(), "terms": terms}
 
 
-def evaluate(machine: Machine, cells: list[list[Any]]) -> tuple[np.ndarray, np.ndarray]:
+def evaluate(model: PageModel, cells: list[list[Any]]) -> tuple[np.ndarray, np.ndarray]:
     """Contributions of shape (n, terms, outputs) and linear predictors of shape (n, outputs)."""
-    machine = _unpacked(machine)
-    start = np.asarray(machine["intercept"], dtype=float)
-    out = np.zeros((len(cells), len(machine["terms"]), len(start)))
+    model = _unpacked(model)
+    start = np.asarray(model["intercept"], dtype=float)
+    out = np.zeros((len(cells), len(model["terms"]), len(start)))
     for i, row in enumerate(cells):
-        for t, term in enumerate(machine["terms"]):
+        for t, term in enumerate(model["terms"]):
             inputs = [row[j] for j in term["features"]]
-            out[i, t] = _waves(machine, term, inputs) if term["type"] == "waves" else _term(term, inputs)
+            out[i, t] = _waves(model, term, inputs) if term["type"] == "waves" else _term(term, inputs)
     eta = start + out.sum(axis=1)
-    if "kernel" in machine:
-        rows, dual = np.asarray(machine["rows"]), np.asarray(machine["dual"])
-        eta = eta + np.array([similarity(machine["kernel"], np.array(x, float), rows) @ dual for x in cells])
+    if "kernel" in model:
+        rows, dual = np.asarray(model["rows"]), np.asarray(model["dual"])
+        eta = eta + np.array([similarity(model["kernel"], np.array(x, float), rows) @ dual for x in cells])
     return out, eta
 
 
@@ -73,11 +73,11 @@ def _term(term: dict[str, Any], inputs: list[Any]) -> np.ndarray:
     return table
 
 
-def _waves(machine: Machine, term: dict[str, Any], inputs: list[Any]) -> np.ndarray:
+def _waves(model: PageModel, term: dict[str, Any], inputs: list[Any]) -> np.ndarray:
     """Sum of waves in one or two warped features."""
-    warps = [machine["warps"][j] for j in term["features"]]
+    warps = [model["warps"][j] for j in term["features"]]
     u = [_warped(warp, value) for warp, value in zip(warps, inputs, strict=True)]
-    omega = np.asarray(machine["omega"])
+    omega = np.asarray(model["omega"])
     total = -np.asarray(term["mean"])
     for part in term["parts"]:
         phase = np.zeros(len(omega))

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.report.sample import Sample
+
+_METHODS = {"number": "predict", "probability": "predict_proba", "score": "decision_function"}
+
 
 @dataclass
 class Response:
     """A fitted model as a function of rows, whatever its kind; warnings on the way are kept."""
 
     model: Any
-    known: dict[str, Any] = field(default_factory=dict)
-    """``offset`` and ``exposure`` of the rows, for :meth:`observed_side` only."""
     said: list[str] = field(default_factory=list)
     """What the model warned of, once each."""
 
@@ -38,30 +40,23 @@ class Response:
         classes = self.classes
         return () if classes is None or len(classes) <= 2 else tuple(map(str, classes))
 
+    @property
+    def loss(self) -> Any:
+        """The loss of a regression that has one of its own, such as Poisson; otherwise ``None``."""
+        loss = getattr(getattr(self.model, "best_estimator_", self.model), "loss_", None)
+        return None if self.classes is not None or getattr(loss, "name", "squared") == "squared" else loss
+
+    def amount(self, sample: Sample) -> np.ndarray | None:
+        """Exposure of each row where predictions are rates times exposure; otherwise ``None``."""
+        rates = getattr(self.loss, "name", "") in ("poisson", "gamma")
+        return sample.amount if rates and sample.known else None
+
     def __call__(self, X: Any, **known: Any) -> np.ndarray:
         """Answers of shape (n, outputs): for two classes, of the second one."""
-        method = {"number": "predict", "probability": "predict_proba", "score": "decision_function"}[
-            self.kind
-        ]
-        values = np.asarray(self._quietly(method, X, known), dtype=float)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            values = np.asarray(getattr(self.model, _METHODS[self.kind])(X, **known), dtype=float)
+        self.said.extend(dict.fromkeys(t for w in caught if (t := str(w.message)) not in self.said))
         if self.kind == "probability" and values.shape[1] == 2:
             values = values[:, 1:]
         return values.reshape(len(values), -1)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """What ``predict`` says."""
-        return np.asarray(self._quietly("predict", X, {}))
-
-    def observed_side(self, X: Any) -> np.ndarray:
-        """Answers for the rows of the report, with what is known of them."""
-        return self(X, **self.known)
-
-    def _quietly(self, method: str, X: Any, known: dict[str, Any]) -> Any:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            values = getattr(self.model, method)(X, **known)
-        for warning in caught:
-            text = str(warning.message)
-            if text not in self.said:
-                self.said.append(text)
-        return values

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from pellucid.data.cells import Cells
-from pellucid.report.evidence import LeftOut, rounded
-from pellucid.report.page_model import Machine
-from pellucid.report.reading import Reading
+from pellucid.report.decomposition import Decomposition
+from pellucid.report.evidence import LeftOut
+from pellucid.report.packing import rounded
+from pellucid.report.page_model import PageModel
 from pellucid.report.response import Response
+from pellucid.report.sample import Sample, cells_of
 
 _CARRIERS = 12  # training rows shown behind a prediction
 
@@ -20,60 +20,51 @@ _CARRIERS = 12  # training rows shown behind a prediction
 def row_payload(
     model: Any,
     response: Response,
-    reading: Reading,
-    machine: Machine | None,
-    columns: Sequence[Cells],
-    X: Any,
-    y: np.ndarray,
+    shown: Decomposition,
+    page_model: PageModel | None,
+    sample: Sample,
     rows: np.ndarray,
     left: LeftOut | None,
 ) -> dict[str, Any]:
-    """Values, predictions and observations of some rows; contributions where the page has no machine."""
+    """Values, predictions and observations of some rows; contributions unless the page computes them."""
     if len(rows) == 0:
         return {"index": [], "cells": [], "answers": [], "observed": [], "loo": None, "why": None}
-    part = _safe_indexing(X, rows)
+    part = _safe_indexing(sample.X, rows)
     answers = response(part)
+    amount = response.amount(sample)
     left_out = None
     if left is not None and left.answers is not None and response.classes is None:
-        known = dict(zip(left.rows.tolist(), rounded(left.answers[:, 0]), strict=True))
+        per = 1.0 if amount is None else amount[left.rows]
+        known = dict(zip(left.rows.tolist(), rounded(left.answers[:, 0] / per), strict=True))
         left_out = [known.get(row) for row in rows.tolist()]
-    cells = [list(row) for row in zip(*(column.plain(rows) for column in columns), strict=True)]
+    in_page = page_model is not None and "kernel" not in page_model
     return {
-        "index": rows.tolist(),
-        "cells": cells if columns else [[] for _ in rows],
+        "index": sample.numbers[rows].tolist(),
+        "cells": cells_of(sample.columns, rows) if sample.columns else [[] for _ in rows],
         "answers": answers.tolist(),
-        "observed": [_plain(value) for value in y.reshape(len(y), -1)[rows, 0]],
+        "observed": [_plain(value) for value in sample.y.reshape(len(sample), -1)[rows, 0]],
+        "exposure": None if amount is None else rounded(amount[rows]),
         "loo": left_out,
-        "why": None
-        if machine is not None and "kernel" not in machine
-        else _why(model, reading, part, answers),
+        "why": None if in_page else _why(model, shown, part),
     }
 
 
-def _why(model: Any, reading: Reading, part: Any, answers: np.ndarray) -> dict[str, Any] | None:
+def _why(model: Any, shown: Decomposition, part: Any) -> dict[str, Any] | None:
     """Contributions of terms, or the training rows that carry a prediction."""
-    if reading.kind == "terms":
+    if shown.kind == "terms":
         values = np.asarray(model.contributions(part), dtype=float)
-        values = values if values.ndim == 3 else values[:, :, None]
-        start = np.atleast_1d(np.asarray(model.intercept_, dtype=float))
+        values = values.reshape(*values.shape[:2], -1)
         return {
             "what": "terms",
             "names": [str(name) for name in model.term_names_],
-            "start": start.tolist(),
-            "values": [
-                [rounded(values[i, :, k]) for k in range(values.shape[2])] for i in range(len(values))
-            ],
+            "start": np.atleast_1d(np.asarray(model.intercept_, dtype=float)),
+            "values": [[rounded(line) for line in row.T] for row in values],
         }
-    influence = getattr(model, "influence", None)
-    if influence is None:
-        return None
     try:
-        found = influence(part)
+        deletion = np.asarray(model.influence(part).deletion)
     except (ValueError, AttributeError, NotImplementedError):
         return None
-    values = -np.asarray(found.deletion)  # what the row's being there does to the prediction
-    if values.ndim == 3:  # one output is explained
-        values = values[:, :, 0]
+    values = -(deletion if deletion.ndim == 2 else deletion[:, :, 0])  # what the row's being there does
     order = np.argsort(-np.abs(values), axis=1, kind="stable")[:, :_CARRIERS]
     return {
         "what": "rows",
@@ -83,8 +74,6 @@ def _why(model: Any, reading: Reading, part: Any, answers: np.ndarray) -> dict[s
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (bool, np.bool_)):
-        return str(value)
-    if isinstance(value, (int, float, np.number)):
-        return float(value) if np.isfinite(value) else None
-    return str(value)
+    """A number, or the name of a class."""
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
+    return float(value) if number else str(value)

@@ -6,39 +6,46 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.effects import Effect, Grid, Importances
+from pellucid.effects import Effect, Grid
 from pellucid.effects.explanation import scale_of
-from pellucid.plots.pairs import supported
+from pellucid.effects.term_table import term_rows
 from pellucid.report.captions import effect_caption
-from pellucid.report.evidence import rounded
-from pellucid.report.reading import Reading, thin
+from pellucid.report.decomposition import Decomposition
+from pellucid.report.packing import rounded
 
 _CURVE, _MAP = 80, 32  # points of a curve; points along each side of a map
 
 
-def importance_payload(importances: Importances | None) -> dict[str, Any] | None:
-    """Names and sizes, most important first."""
+def importance_payload(shown: Decomposition, model: Any) -> dict[str, Any] | None:
+    """Names, sizes and tests, most important first; ``minor`` are the last ones, those below 0.1 %."""
+    importances = shown.importances
     if importances is None:
         return None
-    order = importances.order
+    order, rows = importances.order, term_rows(model) if shown.kind == "terms" else []
+    tested = bool(rows) and rows[0].edf is not None
     return {
         "names": [str(importances.names[i]) for i in order],
-        "values": rounded(np.asarray(importances.values)[order]),
-        "se": None if importances.se is None else rounded(np.asarray(importances.se)[order]),
+        "values": rounded(importances.values[order]),
+        "se": None if importances.se is None else rounded(importances.se[order]),
+        "minor": int(importances.minor.sum()),
         "measure": importances.measure,
+        "share": importances.is_share,
+        "edf": [f"{row.edf:.1f}" for row in rows] if tested else None,
+        "p": [row.p for row in rows] if tested else None,
+        "most_for": [row.most_for for row in rows] if any(row.most_for for row in rows) else None,
     }
 
 
-def term_payload(effect: Effect, reading: Reading, model: Any) -> dict[str, Any]:
+def term_payload(effect: Effect, shown_as: Decomposition, model: Any) -> dict[str, Any]:
     """One effect: its grids, its values to six digits, its density and its caption."""
-    scale = "average prediction" if reading.kind == "averages" else scale_of(model)
+    scale = "average prediction" if shown_as.kind == "averages" else scale_of(model)
     pair = len(effect.grids) == 2
-    shown = thin(effect, _MAP if pair else _CURVE)
+    shown = effect.thinned(_MAP if pair else _CURVE)
     values = shown.values if shown.values.ndim > len(shown.grids) else shown.values[..., None]
     outputs = range(values.size // max(shown.density.size, 1))
     se = None if shown.se is None or pair else shown.se.reshape(values.shape)
-    place = reading.importances.names.index(effect.name) if reading.importances is not None else None
-    size = None if place is None else float(reading.importances.values[place])  # type: ignore[union-attr]
+    sizes = shown_as.importances
+    place = None if sizes is None else sizes.names.index(effect.name)
     payload = {
         "name": effect.name,
         "columns": list(effect.term),
@@ -48,10 +55,11 @@ def term_payload(effect: Effect, reading: Reading, model: Any) -> dict[str, Any]
         "se": None if se is None else [_nested(se[..., k]) for k in outputs],
         "density": _nested(shown.density),
         "caption": effect_caption(effect, scale),
-        "importance": None if size is None else float(f"{size:.6g}"),
+        "importance": None if sizes is None else rounded(sizes.values[place])[0],
+        "minor": sizes is not None and bool(sizes.minor[place]),
     }
     if pair:
-        payload["shown"] = supported(shown).astype(int).tolist()
+        payload["shown"] = shown.supported.astype(int)
     return payload
 
 

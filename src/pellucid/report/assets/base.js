@@ -26,6 +26,7 @@ function fmt(x, digits = 4) {
   return String(Number(x.toPrecision(digits))).replace("-", "−");
 }
 function signed(x, digits = 3) { return (x > 0 ? "+" : "") + fmt(x, digits); }
+function counted(n, word) { return `${n} ${word}${n === 1 ? "" : /s$/.test(word) ? "es" : "s"}`; }
 function percent(share) { return fmt(100 * share, 3) + " %"; }
 function cut(text, most) {
   const letters = Array.from(String(text).replace(/\s+/g, " "));
@@ -96,14 +97,17 @@ function drawAll() {
 }
 window.addEventListener("beforeprint", drawAll);
 
-function table(head, rows, attributes) {
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "table" },
-    el("table", attributes, el("thead", null, el("tr", null, head.map((text) => el("th", { scope: "col" }, text)))),
-      el("tbody", null, rows.map((row) => el("tr", null, row.map((cell, i) =>
-        i === 0 ? el("th", { scope: "row" }, cell) : el("td", null, cell)))))));
+// At most so many rows: a table grows with the page and has no scroll bar of its own.
+const MOST_ROWS = 80;
+function table(head, rows, caption = "") {
+  const rest = rows.length - MOST_ROWS;
+  return el("table", { class: "plain" }, el("caption", null, caption || (rest > 0 ? `${MOST_ROWS} of ${rows.length}` : "")),
+    el("thead", null, el("tr", null, head.map((text) => el("th", { scope: "col" }, text)))),
+    el("tbody", null, rows.slice(0, MOST_ROWS).map((row) => el("tr", null, row.map((cell, i) =>
+      i === 0 ? el("th", { scope: "row" }, cell) : el("td", null, cell))))));
 }
 function facts(rows, heading) {
   if (!rows || !rows.length) return null;
   return el("div", { class: "facts" }, heading && el("h3", null, heading),
-    el("dl", null, rows.map(([label, value]) => [el("dt", null, label), el("dd", { class: value.trim().includes("\n") ? "block" : null }, value)])));
+    el("dl", null, rows.map(([label, value]) => [el("dt", null, label), el("dd", { class: value.trim().includes("\n") ? "block" : value.length > 40 && !value.includes(" ") ? "digest" : null }, value)])));
 }

@@ -177,7 +177,7 @@ function scatterChart(chart, readout) {
   }, (place) => {
     const i = order[place];
     mark.setAttribute("cx", f.x(chart.x[i])); mark.setAttribute("cy", f.y(chart.y[i]));
-    const what = chart.rows ? `row ${chart.rows[i]}: ` : chart.sizes ? `${chart.sizes[i]} rows: ` : "";
+    const what = chart.rows ? `row ${chart.rows[i]}: ` : chart.sizes ? `${counted(chart.sizes[i], "row")}: ` : "";
     return `${what}${chart.xlabel} ${fmt(chart.x[i])}, ${chart.ylabel} ${fmt(chart.y[i])}`;
   }, readout);
   return f.root;

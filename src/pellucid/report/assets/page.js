@@ -1,27 +1,43 @@
 // The sections of the report, in reading order.
+function sizeText(value, se = null) {
+  const share = data.importances && data.importances.share;
+  if (!share) return fmt(value, 3) + (se === null ? "" : ` ± ${fmt(se, 2)}`);
+  return `${(100 * value).toFixed(1)}${se === null ? "" : ` ± ${(100 * se).toFixed(1)}`} %`;
+}
+// Terms below 0.1 % stand behind one line that opens.
+function fold(count, what, children) {
+  const node = el("details", { class: "fold" }, el("summary", null, `${counted(count, what)} below 0.1 %`));
+  node.addEventListener("toggle", () => {
+    if (node.open && node.children.length === 1) node.append(...children());
+  });
+  return node;
+}
 function importanceBars() {
-  const all = data.importances;
-  const top = Math.max(...all.values, 0) || 1, names = all.names;
-  const list = (count) => names.slice(0, count).map((name, i) => {
-    const bar = el("span", { class: "piece " + (name.includes(" × ") ? "pair" : "up") });
+  const all = data.importances, names = all.names, top = Math.max(...all.values, 0) || 1;
+  const columns = [[all.edf, "edf"], [all.p, "p"], [all.most_for, "most for"]].filter(([values]) => values);
+  const rows = (from, to) => names.slice(from, to).map((name, n) => {
+    const i = from + n, bar = el("span", { class: "piece " + (name.includes(" × ") ? "pair" : "up") });
     bar.style.width = `${Math.max((100 * all.values[i]) / top, 0.3)}%`;
     return el("tr", null, el("th", { scope: "row", title: name }, el("span", { class: "name" }, name)), el("td", { class: "track", "aria-hidden": "true" }, bar),
-      el("td", { class: "value" }, fmt(all.values[i]) + (all.se ? ` ± ${fmt(all.se[i], 2)}` : "")));
+      el("td", { class: "value" }, sizeText(all.values[i], all.se ? all.se[i] : null)), columns.map(([values]) => el("td", { class: "value more" }, cut(values[i], 20))));
   });
-  const first = Math.max(1, Math.min(20, all.values.filter((v) => v > 0).length));
-  const body = el("tbody", null, list(first));
-  const more = names.length > first ? el("button", { type: "button", onclick: () => { body.replaceChildren(...list(names.length)); more.remove(); } }, `Show all ${names.length}`) : null;
-  return el("div", { class: "card" }, el("table", { class: "bars" }, el("caption", null, `Measured as: ${all.measure}` + (names.some((n) => n.includes(" × ")) ? "; pairs of features in a muted colour" : "")), body), more);
+  const head = () => el("thead", null, el("tr", null, ["term", "", all.share ? "share" : "size", ...columns.map(([, label]) => label)].map((h, i) => el("th", { scope: "col", class: i > 2 ? "value more" : i === 2 ? "value" : null }, h))));
+  const major = names.length - all.minor, first = Math.max(1, Math.min(20, major)), body = el("tbody", null, rows(0, first));
+  const more = major > first ? el("button", { type: "button", onclick: () => { body.append(...rows(first, major)); more.remove(); } }, `Show all ${major}`) : null;
+  const explained = [`Measured as: ${all.measure}`, names.some((n) => n.includes(" × ")) && "pairs of features in a muted colour",
+    all.p && "p is for the hypothesis that the term is zero, with so many effective degrees of freedom (edf)", all.most_for && "the class that a term moves most is named"].filter(Boolean);
+  return el("div", { class: "card" }, el("table", { class: "bars" }, el("caption", null, explained.join("; ") + "."), head(), body), more,
+    all.minor ? fold(all.minor, data.reading === "terms" ? "term" : "feature", () => [el("table", { class: "bars" }, head(), el("tbody", null, rows(major, names.length)))]) : null);
 }
 
 function termNumbers(term, outputs) {
   const names = outputs.length ? outputs : ["effect"];
   if (term.kind === "pair") {
-    const rows = [];
-    term.values[0].forEach((line, i) => line.forEach((_, j) => {
-      if (term.shown[i][j]) rows.push([pointName(term.grids[0], i), pointName(term.grids[1], j), ...term.values.map((v) => fmt(v[i][j])), percent(term.density[i][j])]);
-    }));
-    return table([...term.grids.map((g) => g.feature), ...names, "rows"], rows);
+    const cells = [];
+    term.values[0].forEach((line, i) => line.forEach((_, j) => { if (term.shown[i][j]) cells.push([i, j]); }));
+    cells.sort(([i, j], [a, b]) => term.density[a][b] - term.density[i][j]);
+    return table([...term.grids.map((g) => g.feature), ...names, "rows"], cells.map(([i, j]) =>
+      [pointName(term.grids[0], i), pointName(term.grids[1], j), ...term.values.map((v) => fmt(v[i][j])), percent(term.density[i][j])]), cells.length > MOST_ROWS ? `The ${MOST_ROWS} of ${cells.length} cells with the most rows` : "");
   }
   return table([term.grids[0].feature, ...names.flatMap((n) => (term.se ? [n, "± (95 %)"] : [n])), "rows"], term.density.map((share, i) =>
     [pointName(term.grids[0], i), ...term.values.flatMap((v, k) => (term.se ? [fmt(v[i]), fmt(1.96 * term.se[k][i], 3)] : [fmt(v[i])])), percent(share)]));
@@ -37,39 +53,42 @@ function termCards() {
   };
   const cards = data.terms.map((term) => {
     const several = term.values.length > 1 ? outputs : [];
-    const badge = term.importance === null ? null : el("span", { class: "badge" }, `importance ${fmt(term.importance, 3)}`);
+    const badge = term.importance === null ? null : el("span", { class: "badge" }, `importance ${sizeText(term.importance)}`);
     return figure(term.name, term.caption, (readout) => term.kind === "pair" ? mapChart(term, classOfMap(term), several, readout)
       : term.kind === "levels" ? levelChart(term, several, readout) : curveChart(term, several, readout), () => termNumbers(term, several), { badge });
   });
-  const first = 24, holder = el("div", { class: "cards", id: "cards" }, cards.slice(0, first));
-  cards.slice(0, first).forEach(watch);
+  const major = cards.filter((_, i) => !data.terms[i].minor), minor = cards.filter((_, i) => data.terms[i].minor);
+  const first = 24, holder = el("div", { class: "cards", id: "cards" }, major.slice(0, first));
+  major.slice(0, first).forEach(watch);
+  const folded = minor.length ? fold(minor.length, "term", () => [el("div", { class: "cards" }, minor.map(watch))]) : null;
   const tools = el("div", { class: "controls" });
-  const count = el("span", { class: "detail", "aria-live": "polite" }, cards.length > first ? `${first} of ${cards.length} terms, the most important ones` : `${cards.length} ${cards.length === 1 ? "term" : "terms"}`);
-  const show = (list) => {
+  const count = el("span", { class: "detail", "aria-live": "polite" }, major.length > first ? `${first} of ${cards.length} terms, the most important ones` : counted(major.length, "term"));
+  const show = (list, all) => {
     holder.replaceChildren(...list);
     list.forEach(watch);
+    if (folded) folded.hidden = all;
     count.textContent = `${list.length} of ${cards.length} terms`;
   };
   if (cards.length > 6) {
     const search = el("input", { type: "search", id: "find-term", "aria-label": "Find a term", placeholder: "Find a term", oninput: () => {
       const wanted = search.value.toLowerCase();
       const found = cards.filter((_, i) => data.terms[i].name.toLowerCase().includes(wanted));
-      show(wanted ? found : cards.slice(0, first));
+      show(wanted ? found : major.slice(0, first), Boolean(wanted));
     } });
     tools.append(search);
   }
-  if (cards.length > first) tools.append(el("button", { type: "button", id: "all-terms", onclick: () => show(cards) }, `Show all ${cards.length}`));
+  if (major.length > first) tools.append(el("button", { type: "button", id: "all-terms", onclick: () => show(cards, true) }, `Show all ${cards.length}`));
   if (outputs.length && data.terms.some((t) => t.kind === "pair")) {
     const chooser = el("select", { id: "map-output", onchange: () => { shown.output = chooser.selectedIndex - 1; cards.forEach((c, i) => { if (data.terms[i].kind === "pair" && c.rendered) c.render(); }); } }, el("option", null, "the class moved most"), outputs.map((name) => el("option", null, cut(name, 40))));
     tools.append(el("label", { for: "map-output" }, "Maps for"), chooser);
   }
   tools.append(count);
-  return [tools, holder];
+  return [tools, holder, folded];
 }
 
 function confusionTable(chart) {
   const top = Math.max(...chart.counts.flat(), 1);
-  return el("div", { class: "scroll" }, el("table", { class: "confusion" }, el("thead", null, el("tr", null, el("th", null, "observed ↓ predicted →"), chart.classes.map((c) => el("th", { scope: "col", title: c }, cut(c, 16))))),
+  return el("div", { class: "wide" }, el("table", { class: "confusion" }, el("thead", null, el("tr", null, el("th", null, "observed ↓ predicted →"), chart.classes.map((c) => el("th", { scope: "col", title: c }, cut(c, 16))))),
     el("tbody", null, chart.counts.map((line, i) => el("tr", null, el("th", { scope: "row", title: chart.classes[i] }, cut(chart.classes[i], 24)), line.map((n, j) => {
       const level = n === 0 ? "h0" : `${i === j ? "p" : "n"}${Math.max(1, Math.round((5 * n) / top))}`;
       return el("td", { class: `cell ${level}` }, String(n));
@@ -87,7 +106,7 @@ function sparkline(counts) {
     svg("rect", { class: "density", x: (i * each).toFixed(2), width: Math.max(each - 0.6, 0.4).toFixed(2), y: (22 - (21 * n) / top).toFixed(2), height: ((21 * n) / top).toFixed(2) })));
 }
 function columnTable() {
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Features of the data" }, el("table", { class: "columns" },
+  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Features of the data" }, el("table", { class: "columns" },
     el("thead", null, el("tr", null, ["feature", "distribution", "smallest", "median", "mean", "largest", "sd", "distinct", "missing"].map((h) => el("th", { scope: "col" }, h)))),
     el("tbody", null, data.columns.map((c) => el("tr", null, el("th", { scope: "row", title: c.name }, el("span", { class: "name" }, c.name)),
       el("td", null, c.histogram ? sparkline(c.histogram) : ""),
@@ -102,37 +121,46 @@ const READ = {
   nothing: ["What each term does", "The rows of this model are not features in columns, so there are no effects of features to draw."],
 };
 
+function classTable({ rows, loo }) {
+  return el("div", { class: "card" }, table(["class", "rows", "found", "right when predicted"], rows,
+    `Class by class: how many of its rows are predicted to be in it, and how often a prediction of it is right${loo ? "; each row is predicted by the model fitted without it" : ", on the rows given"}.`));
+}
+
+const EVIDENCE = {
+  loo: "Leave-one-out predicts each row with the model that was fitted without it. What was chosen on all rows, such as the terms and the strength of smoothing, is not chosen again: with few rows and many candidates, leave-one-out is optimistic about new rows. The scores on the rows given are for comparison; they are too good if the model was fitted on them.",
+  held_out: "Rows held out while the model was fitted say what to expect of new rows like these; where a strength was chosen by them, they are slightly too kind. The scores on the rows given are for comparison; they are too good if the model was fitted on them.",
+  given: "The scores are on the rows given. If the model was fitted on them, it will do worse on new ones.",
+};
+function trustText() {
+  const { trust, reading } = data;
+  if (trust.certificate.length) return trust.own
+    ? "The coefficients stand for a kernel model. The certificate tells how closely they follow it, on the rows fitted and on rows held out."
+    : "Read as a linear model, this kernel model would have the certificate below: how much of it is linear, and how closely coefficients would follow it.";
+  return reading === "terms" || reading === "coefficients"
+    ? "The model is the sum of what is shown above. The pictures are the model itself, not a simplification of it."
+    : "The pictures above are averages over the rows, not the model itself.";
+}
+
+// What matters to a reader comes first; how it was made, last.
 function sections() {
   const out = [], add = (id, title, lead, ...children) => out.push([id, title, el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), lead && el("p", { class: "lead" }, lead), ...children)]);
-  const { fit, score, trust } = data;
-  add("fit", "What was fitted on what", "The data are recognised by their digest: the same rows, names and values always give the same one.",
-    el("div", { class: "columns-2" }, el("div", { class: "stack" }, facts(fit.model, "Model"), facts(fit.parameters, "Parameters as given")),
-      el("div", { class: "stack" }, facts(fit.data, "Data"), facts(fit.versions, "Made with"))),
-    el("div", { class: "card" }, facts(fit.edits, "Edits by hand") || el("p", null, "Edits by hand: none.")));
-  add("score", "How good is it?", score.loo.length
-    ? "Leave-one-out predicts each row with the model that was fitted without it, so it says what to expect of new rows like these. The scores on the rows given are for comparison; they are too good if the model was fitted on them."
-    : score.held_out.length
-      ? "Rows held out while the model was fitted say what to expect of new rows like these; where a strength was chosen by them, they are slightly too kind. The scores on the rows given are for comparison; they are too good if the model was fitted on them."
-      : "The scores are on the rows given. If the model was fitted on them, it will do worse on new ones.",
-    el("div", { class: "columns-2" }, facts(score.loo, "Leave-one-out"), facts(score.held_out, "On rows held out"), facts(score.given, "On the rows given")));
-  const nothing = !trust.certificate.length && !trust.receipt.length;
-  add("trust", trust.receipt.length && !trust.certificate.length ? "Receipt" : "How far can this reading be trusted?", nothing
-    ? (data.reading === "terms" || data.reading === "coefficients"
-      ? "The model is the sum of what is shown below. The pictures are the model itself, not a simplification of it, so there is nothing to certify."
-      : "The pictures below are averages over the rows, not the model itself.")
-    : trust.certificate.length ? (trust.own
-      ? "The coefficients stand for a kernel model. The certificate tells how closely they follow it, on the rows fitted and on rows held out."
-      : "Read as a linear model, this kernel model would have the certificate below: how much of it is linear, and how closely coefficients would follow it.")
-      : "What the model says about its own fit.",
-    nothing ? null : el("div", { class: "columns-2" }, facts(trust.certificate, "Certificate"), facts(trust.receipt, trust.certificate.length ? "Receipt" : null)));
+  const { fit, score, trust } = data, list = (notes) => el("ul", { class: "notes" }, notes.map((n) => el("li", null, n)));
+  add("score", "How good is it?", EVIDENCE[score.loo.length ? "loo" : score.held_out.length ? "held_out" : "given"],
+    data.cautions.length ? list(data.cautions) : null,
+    el("div", { class: "columns-2" }, facts(score.loo.map(([label, value]) => [label.replace(/^leave-one-out /, ""), value]), "Leave-one-out"), facts(score.held_out, "On rows held out"), facts(score.given, "On the rows given")),
+    score.classes && classTable(score.classes));
   add("importance", "What matters", "Longer bars move the predictions more. Importance says nothing about cause and effect.", data.importances && data.importances.names.length ? importanceBars() : el("p", null, "There is nothing to compare."));
   add("terms", READ[data.reading][0], READ[data.reading][1], data.terms.length ? termCards() : null,
-    data.left_out ? el("p", { class: "detail" }, `${data.left_out} terms of least importance are not drawn.`) : null,
-    data.absent.length ? el("details", { class: "detail", open: data.absent.length <= 12 }, el("summary", null, `${data.absent.length} ${data.absent.length === 1 ? "feature" : "features"} without effect`), data.absent.map((n) => cut(n, 80)).join(", ")) : null);
+    data.left_out ? el("p", { class: "detail" }, `${counted(data.left_out, "term")} of least importance not drawn.`) : null,
+    data.absent.length ? el("details", { class: "detail", open: data.absent.length <= 12 }, el("summary", null, `${counted(data.absent.length, "feature")} without effect`), data.absent.map((n) => cut(n, 80)).join(", ")) : null);
   add("why", "Why this prediction?", null, whyPanel());
   add("diagnostics", "Is something wrong with the model?", null, el("div", { class: "cards" }, data.charts.map(chartFigure)));
-  add("data", "The data", data.columns.length ? `${data.columns.length} features as they were given.` : "The rows are not a table of features.",
-    data.notes.length ? el("ul", { class: "notes" }, data.notes.map((n) => el("li", null, n))) : el("p", null, "Nothing conspicuous was found."), data.columns.length ? columnTable() : null);
+  add("data", "The data", data.columns.length ? `${counted(data.columns.length, "feature")}, as given.` : "The rows are not a table of features.",
+    data.notes.length ? list(data.notes) : el("p", null, "Nothing conspicuous was found."), data.columns.length ? columnTable() : null);
+  add("card", "Model card", trustText(), el("div", { class: "columns-2" }, facts(fit.model, "Model"), facts(trust.receipt, "Receipt"), facts(trust.certificate, "Certificate"),
+    facts(fit.edits.length ? fit.edits : [["", "none"]], "Edits by hand")));
+  add("provenance", "Where it comes from", "The data are recognised by their digest: the same rows, names and values always give the same one.",
+    el("div", { class: "columns-2" }, facts(fit.data, "Data"), facts(fit.parameters, "Parameters as given"), facts(fit.versions, "Made with")));
   return out;
 }
 

@@ -34,13 +34,16 @@ function sides(items, caption) {
 }
 function largest(items) {
   const sorted = [...items].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-  if (sorted.length <= MOST + 1) return sorted;
-  const rest = sorted.slice(MOST);
-  return [...sorted.slice(0, MOST), { label: `${rest.length} other terms`, detail: "", value: rest.reduce((s, i) => s + i.value, 0) }];
+  const whole = sorted.reduce((sum, item) => sum + Math.abs(item.value), 0);
+  let kept = Math.min(MOST, sorted.filter((item) => Math.abs(item.value) >= 1e-3 * whole).length);
+  if (kept + 1 >= sorted.length) kept = sorted.length; // one line for one term: the term itself
+  if (kept === sorted.length) return sorted;
+  const rest = sorted.slice(kept);
+  return [...sorted.slice(0, kept), { label: `${rest.length} other terms`, detail: "", value: rest.reduce((s, i) => s + i.value, 0) }];
 }
 function cellText(value) { return value === null ? MISSING : typeof value === "number" ? fmt(value, 6) : String(value); }
 
-function verdict(answers, observed, loo) {
+function verdict(answers, observed, loo, exposure) {
   const task = data.task, parts = [];
   const out = el("output", { id: "prediction", class: "prediction", "data-value": String(answers[0]), "data-values": JSON.stringify(answers) });
   if (task.kind === "number") out.append(answers.map((v) => fmt(v, 7)).join(", "));
@@ -48,7 +51,8 @@ function verdict(answers, observed, loo) {
     out.append(classOf(answers));
     if (answers.length === 1) parts.push(task.kind === "probability" ? `probability of ${task.classes[1]}: ${fmt(answers[0], 5)}` : `score ${fmt(answers[0], 5)}; above 0 means ${task.classes[1]}`);
   }
-  if (observed !== null && observed !== undefined) parts.push(`observed: ${typeof observed === "number" ? fmt(observed, 7) : observed}`);
+  if (observed !== null && observed !== undefined) parts.push(`observed: ${typeof observed === "number" ? fmt(observed, 7) : observed}` +
+    (exposure ? ` at exposure ${fmt(exposure)}, that is ${fmt(observed / exposure)} per 1` : ""));
   if (loo !== null && loo !== undefined) parts.push(`predicted without this row: ${fmt(loo, 6)}`);
   return el("div", { class: "verdict" }, el("span", { class: "caption" }, task.kind === "number" ? "Prediction" : "Predicted class"), out,
     parts.map((text) => el("span", { class: "detail" }, text)));
@@ -64,7 +68,7 @@ function shares(answers) {
 }
 
 function whyPanel() {
-  const { rows, machine, features } = data;
+  const { rows, page_model: model, features } = data;
   const result = el("div", { id: "result", class: "result" }), message = el("p", { id: "problem", class: "problem", role: "status" });
   const state = { row: rows.index.length ? 0 : null, cells: rows.index.length ? [...rows.cells[0]] : features.map((f) => (f.numeric ? f.low : f.levels[0])), output: null };
   const inputs = [];
@@ -74,8 +78,8 @@ function whyPanel() {
     const seen = rows.observed[i] === null ? "" : `, observed ${typeof rows.observed[i] === "number" ? fmt(rows.observed[i]) : cut(rows.observed[i], 24)}`;
     return el("option", { value: String(i) }, `row ${index}: predicted ${said}${seen}`);
   })) : null;
-  const several = machine ? machine.intercept.length > 1 : rows.why && rows.why.start && rows.why.start.length > 1;
-  const names = data.task.outputs.length ? data.task.outputs : several ? (machine ? machine.intercept : rows.why.start).map((_, k) => `output ${k}`) : [];
+  const several = model ? model.intercept.length > 1 : rows.why && rows.why.start && rows.why.start.length > 1;
+  const names = data.task.outputs.length ? data.task.outputs : several ? (model ? model.intercept : rows.why.start).map((_, k) => `output ${k}`) : [];
   const chooser = several ? el("select", { id: "output", onchange: () => { state.output = chooser.selectedIndex - 1; update(); } },
     el("option", null, data.task.classes ? "the predicted class" : "the first"), names.map((name) => el("option", null, cut(name, 40)))) : null;
 
@@ -106,7 +110,7 @@ function whyPanel() {
     return { problems, far };
   }
   function update() {
-    const { problems, far } = machine ? read() : { problems: [], far: [] };
+    const { problems, far } = model ? read() : { problems: [], far: [] };
     if (problems.length) {
       message.textContent = `Nothing to compute: ${problems.slice(0, 3).join("; ")}.`;
       result.replaceChildren();
@@ -115,9 +119,10 @@ function whyPanel() {
     message.textContent = far.length ? `Outside the range of the data: ${far.slice(0, 5).map((n) => cut(n, 40)).join(", ")}. The model has seen nothing like it.` : "";
     const same = state.row !== null && state.cells.every((v, j) => v === rows.cells[state.row][j]);
     const observed = same ? rows.observed[state.row] : null, loo = same && rows.loo ? rows.loo[state.row] : null;
-    if (machine && machine.kernel) showKernel(observed, loo, same);
-    else if (machine) showMachine(observed, loo, same);
-    else showStored(observed, loo);
+    const verdictNow = (answers) => verdict(answers, observed, loo, same && rows.exposure ? rows.exposure[state.row] : null);
+    if (model && model.kernel) showKernel(verdictNow, same);
+    else if (model) showTerms(verdictNow, same);
+    else showStored(verdictNow);
   }
   function outputOf(answers) {
     if (state.output !== null && state.output >= 0) return state.output;
@@ -127,7 +132,7 @@ function whyPanel() {
     return sides(rows.why.values[i].map((value, t) => ({ label: rows.why.names[i][t], value })), "Training rows that carry this prediction: what would be missing from it if the model had been fitted without the row");
   }
   // Without terms, one feature after the other is put at its mean, to see what its value does here.
-  function showKernel(observed, loo, same) {
+  function showKernel(verdictNow, same) {
     const { eta, answers } = evaluate(state.cells), k = outputOf(answers);
     const items = features.map((feature, j) => {
       const moved = [...state.cells];
@@ -135,20 +140,20 @@ function whyPanel() {
       return { label: feature.name, detail: "= " + cellText(state.cells[j]), value: eta[k] - evaluate(moved).eta[k] };
     }).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 20);
     const what = data.task.kind === "number" ? "prediction" : "score" + (names.length ? ` of ${cut(names[k], 30)}` : "");
-    result.replaceChildren(verdict(answers, observed, loo), same ? "" : el("p", { class: "typed" }, state.row === null ? "" : `Changed from row ${rows.index[state.row]}.`),
+    result.replaceChildren(verdictNow(answers), same ? "" : el("p", { class: "typed" }, state.row === null ? "" : `Changed from row ${rows.index[state.row]}.`),
       sides(items, `What each value does here: how far the ${what} is from that of the same row with this feature at its mean. These numbers do not add up; features act together.`),
       shares(answers) || "", same && rows.why && rows.why.what === "rows" ? carriers(state.row) : "");
   }
-  function showMachine(observed, loo, same) {
+  function showTerms(verdictNow, same) {
     const { contributions, eta, answers } = evaluate(state.cells), k = outputOf(answers);
-    const items = contributions.map((values, t) => ({ label: data.terms[t] ? data.terms[t].name : machine.terms[t].features.map((j) => features[j].name).join(" × "),
-      detail: "= " + machine.terms[t].features.map((j) => cut(cellText(state.cells[j]), 24)).join(", "), value: values[k] }));
+    const items = contributions.map((values, t) => ({ label: data.terms[t] ? data.terms[t].name : model.terms[t].features.map((j) => features[j].name).join(" × "),
+      detail: "= " + model.terms[t].features.map((j) => cut(cellText(state.cells[j]), 24)).join(", "), value: values[k] }));
     const unit = data.scale + (names.length ? `, ${cut(names[k], 30)}` : "");
-    result.replaceChildren(verdict(answers, observed, loo), same ? "" : el("p", { class: "typed" }, state.row === null ? "" : `Changed from row ${rows.index[state.row]}.`),
-      rowsOfBars(largest(items), machine.intercept[k], eta[k], unit), shares(answers) || "");
+    result.replaceChildren(verdictNow(answers), same ? "" : el("p", { class: "typed" }, state.row === null ? "" : `Changed from row ${rows.index[state.row]}.`),
+      rowsOfBars(largest(items), model.intercept[k], eta[k], unit), shares(answers) || "");
   }
-  function showStored(observed, loo) {
-    const i = state.row, answers = rows.answers[i], why = rows.why, parts = [verdict(answers, observed, loo)];
+  function showStored(verdictNow) {
+    const i = state.row, answers = rows.answers[i], why = rows.why, parts = [verdictNow(answers)];
     if (why && why.what === "rows") parts.push(carriers(i));
     else if (why) {
       const k = Math.min(outputOf(answers), why.start.length - 1);
@@ -167,31 +172,43 @@ function whyPanel() {
       : el("select", { id, onchange: update }, feature.missing && el("option", { value: "" }, MISSING), feature.levels.map((level) => el("option", { value: level }, cut(level, 60))));
     inputs.push(input);
     const day = (days) => new Date(864e5 * days).toISOString().slice(0, 10);
-    const hint = !feature.numeric ? `${feature.levels.length} levels` : feature.low === null ? "" : feature.date ? `a date, or days since 1970; ${day(feature.low)} to ${day(feature.high)}` : `${fmt(feature.low, 3)} to ${fmt(feature.high, 3)}`;
+    const hint = !feature.numeric ? counted(feature.levels.length, "level") : feature.low === null ? "" : feature.date ? `a date, or days since 1970; ${day(feature.low)} to ${day(feature.high)}` : `${fmt(feature.low, 3)} to ${fmt(feature.high, 3)}`;
     return el("div", { class: "field" + (feature.used ? "" : " unused"), "data-name": feature.name.toLowerCase() },
       el("label", { for: id, title: feature.name }, feature.name), input, el("span", { class: "hint" }, feature.used ? hint : "not in the model"));
   }
-  const fields = machine ? features.map(field) : [];
+  const fields = model ? features.map(field) : [];
+  // many features: those of the most important terms come first, the others on demand
+  const rank = new Map([...data.terms.flatMap((t) => t.columns), ...features.keys()].reverse().map((j, i) => [j, -i]));
+  const ordered = fields.map((f, j) => [features[j].used ? 0 : 1, rank.get(j), f]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map((entry) => entry[2]);
+  const first = new Set(fields.length > 24 ? ordered.slice(0, 16) : fields);
+  let folded = first.size < fields.length;
   const search = fields.length > 12 ? el("input", { type: "search", id: "find-value", "aria-label": "Find a feature", placeholder: "Find a feature", oninput: () => {
     const wanted = search.value.toLowerCase();
-    fields.forEach((f) => { f.hidden = !f.dataset.name.includes(wanted); });
+    fields.forEach((f) => { f.hidden = wanted ? !f.dataset.name.includes(wanted) : folded && !first.has(f); });
   } }) : null;
+  const rest = first.size < fields.length ? el("button", { type: "button", id: "all-values", onclick: () => {
+    folded = false;
+    fields.forEach((f) => { f.hidden = false; });
+    rest.remove();
+  } }, `Show all ${fields.length} features`) : null;
+  if (folded) fields.forEach((f) => { f.hidden = !first.has(f); });
   const step = (by) => el("button", { type: "button", onclick: () => pick((state.row === null ? 0 : state.row) + by) }, by < 0 ? "Previous" : "Next");
   const controls = el("div", { class: "controls" },
     picker && el("div", { class: "pick" }, el("label", { for: "row" }, "Row"), picker, step(-1), step(1)),
     chooser && el("div", { class: "pick" }, el("label", { for: "output" }, "Explain"), chooser),
-    machine && rows.index.length ? el("button", { type: "button", id: "reset", onclick: () => pick(state.row || 0) }, "Undo changes") : null);
-  const form = machine ? el("form", { class: "form", onsubmit: (event) => event.preventDefault(), novalidate: true, "aria-label": "Values of the row" },
-    search, el("div", { class: "fields" }, fields.filter((_, j) => features[j].used), fields.filter((_, j) => !features[j].used))) : null;
-  const text = machine
+    model && rows.index.length ? el("button", { type: "button", id: "reset", onclick: () => pick(state.row || 0) }, "Undo changes") : null);
+  const form = model ? el("form", { class: "form", onsubmit: (event) => event.preventDefault(), novalidate: true, "aria-label": "Values of the row" },
+    search, el("div", { class: "fields" }, fields.length > 24 ? ordered : [...fields.filter((_, j) => features[j].used), ...fields.filter((_, j) => !features[j].used)]), rest) : null;
+  const text = model
     ? "Pick a row or type values in. The page computes the prediction itself, from the numbers of the model that are stored in it" +
       (data.check === null ? "." : `; on the rows tried, it differs from the model by at most ${data.check === 0 ? "0" : data.check.toExponential(1)} of the size of the predictions.`) +
-      (machine.kernel ? " A kernel model compares a row with its training rows, which are therefore stored in this file." : "")
+      (data.task.known.length ? " Predictions here are for exposure 1 and offset 0." : "") +
+      (model.kernel ? " A kernel model compares a row with its training rows, which are therefore stored in this file." : "")
     : "This model has no formula short enough for a page, so rows of the data can be looked at, but no values typed in. " +
       (rows.why && rows.why.what === "rows" ? "A kernel model predicts from the training rows that resemble the row: those that matter most are shown." : "");
   const panel = el("div", { class: "why" }, el("p", { class: "lead" }, text), controls, el("div", { class: "split" }, form, el("div", null, message, result)));
   if (rows.index.length) pick(0);
-  else if (machine) {
+  else if (model) {
     inputs.forEach((input, j) => { input.value = state.cells[j] === null ? "" : String(state.cells[j]); });
     update();
   } else result.append(el("p", null, "No rows were put into this page."));

@@ -16,7 +16,7 @@ function product(left, right) {
   return left[0].map((_, i) => Array.from({ length: right[0][0].length }, (_, j) =>
     left.map((rows, k) => rows[i].reduce((sum, value, r) => sum + value * right[k][r][j], 0))));
 }
-if (data.machine) data.machine = unpacked(data.machine);
+if (data.page_model) data.page_model = unpacked(data.page_model);
 function place(axis, value) {
   if (value === null) return axis.missing === null ? null : [[axis.missing, 1]];
   if (axis.levels) {
@@ -47,7 +47,7 @@ function warped(warp, value) {
   return total;
 }
 function waves(term, inputs) {
-  const { omega, warps } = data.machine;
+  const { omega, warps } = data.page_model;
   const u = inputs.map((value, i) => warped(warps[term.features[i]], value));
   const out = term.mean.map((m) => -m);
   for (const part of term.parts) {
@@ -66,7 +66,7 @@ function termValue(term, inputs) {
   if (term.type === "waves") return waves(term, inputs);
   const first = place(term.axes[0], inputs[0]);
   const second = term.axes.length > 1 ? place(term.axes[1], inputs[1]) : [[null, 1]];
-  const width = data.machine.intercept.length;
+  const width = data.page_model.intercept.length;
   const out = new Array(width).fill(0);
   for (const [i, u] of first) {
     for (const [j, v] of second) {
@@ -105,14 +105,14 @@ function similarity(kernel, x, y) {
 
 // Contributions by term and output, linear predictors and answers for one row of values.
 function evaluate(cells) {
-  const machine = data.machine;
-  const contributions = machine.terms.map((term) => termValue(term, term.features.map((j) => cells[j])));
-  const eta = machine.intercept.map((b, k) => b + contributions.reduce((sum, c) => sum + c[k], 0));
-  if (machine.kernel) machine.rows.forEach((row, i) => {
-    const value = similarity(machine.kernel, cells, row);
-    eta.forEach((_, k) => { eta[k] += value * machine.dual[i][k]; });
+  const model = data.page_model;
+  const contributions = model.terms.map((term) => termValue(term, term.features.map((j) => cells[j])));
+  const eta = model.intercept.map((b, k) => b + contributions.reduce((sum, c) => sum + c[k], 0));
+  if (model.kernel) model.rows.forEach((row, i) => {
+    const value = similarity(model.kernel, cells, row);
+    eta.forEach((_, k) => { eta[k] += value * model.dual[i][k]; });
   });
-  return { contributions, eta, answers: answer(eta, machine.link) };
+  return { contributions, eta, answers: answer(eta, model.link) };
 }
 
 function answer(eta, link) {

@@ -1,4 +1,4 @@
-"""The machine of a model of terms: its functions as tables that the page interpolates."""
+"""The page model of a model of terms: its functions as tables that the page interpolates."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from pellucid.effects import Effect, Grid
 from pellucid.report.packing import pack, pack_surface
-from pellucid.report.page_model import Machine
+from pellucid.report.page_model import PageModel
 
 _OTHER = "(other)"  # the level under which compiled tables gather rare ones
 
 
-def machine_of_tables(intercept: Any, effects: Sequence[Effect]) -> Machine:
+def table_model(intercept: Any, effects: Sequence[Effect]) -> PageModel:
     """Tables of the effects, in the order in which the page shows them.
 
     Whether they give what ``predict`` gives is checked by the caller: a model whose effects are known only at
-    the points of their grids has no machine of this kind.
+    the points of their grids has no page model of this kind.
     """
     start = np.atleast_1d(np.asarray(intercept, dtype=float))
     return {"intercept": start.tolist(), "terms": [_table(effect) for effect in effects]}
@@ -45,7 +45,7 @@ def _axis(grid: Grid) -> dict[str, Any]:
     return axis
 
 
-def machine_of_compiled(compiled: Any, effects: Sequence[Effect]) -> Machine:
+def compiled_model(compiled: Any, effects: Sequence[Effect]) -> PageModel:
     """The tables that a model predicts with, in the order of ``effects``.
 
     The last entry along an axis, zero, is for values that are nowhere: missing values and levels that

@@ -1,9 +1,9 @@
-"""What there is to show of a model: effects, importances, and a machine for the page to compute with."""
+"""A model taken apart for the page: effects, importances, and the numbers that the page computes with."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,18 @@ import numpy as np
 from pellucid.data.cells import Cells
 from pellucid.effects import Effect, Grid, Importances
 from pellucid.effects.stability import features_first
-from pellucid.report.fourier import is_fourier, machine_of_waves
-from pellucid.report.kernel_machine import machine_of_kernel
-from pellucid.report.page_model import Machine, linear_machine
+from pellucid.report.page_kernel import kernel_model
+from pellucid.report.page_model import PageModel, linear_model
+from pellucid.report.page_tables import compiled_model, table_model
+from pellucid.report.page_waves import is_fourier, wave_model
 from pellucid.report.response import Response
-from pellucid.report.tables import machine_of_compiled, machine_of_tables
 
 _POINTS = 40  # of a curve that is made for the page
 _BUDGET = 120_000  # rows to predict for average curves
 
 
 @dataclass(frozen=True)
-class Reading:
+class Decomposition:
     """What the page shows of the model itself."""
 
     kind: str
@@ -30,16 +30,16 @@ class Reading:
     effects: list[Effect]
     """Most important first."""
     importances: Importances | None
-    machine: Machine | None
+    page_model: PageModel | None
     """How the page computes predictions, before it has been checked; ``None`` where it cannot."""
     absent: list[str]
     """Features that are in no term."""
 
 
-def read_model(model: Any, response: Response, columns: Sequence[Cells], X: Any) -> Reading:
-    """Read a fitted model, by what it offers."""
+def decompose(model: Any, response: Response, columns: Sequence[Cells], X: Any) -> Decomposition:
+    """Take a fitted model apart, by what it offers."""
     if not columns:
-        return Reading("nothing", [], None, None, [])
+        return Decomposition("nothing", [], None, None, [])
     if getattr(model, "effects_", None) is not None and hasattr(model, "contributions"):
         return _terms(model, columns)
     numeric = all(column.numeric and not column.missing.any() for column in columns)
@@ -47,22 +47,22 @@ def read_model(model: Any, response: Response, columns: Sequence[Cells], X: Any)
         coef = _coefficients(model, len(columns))
         if coef is not None:
             return _linear(model, coef, columns)
-    return _averages(response, columns, X, machine_of_kernel(model) if numeric else None)
+    return _averages(response, columns, X, kernel_model(model) if numeric else None)
 
 
-def _terms(model: Any, columns: Sequence[Cells]) -> Reading:
+def _terms(model: Any, columns: Sequence[Cells]) -> Decomposition:
     importances, named = model.importances_, model.effects_
     effects = [named[name] for name in importances.top(len(importances)) if name in named]
     effects = [effect for effect in effects if np.any(effect.values != 0)]
     used = {j for effect in effects for j in effect.term}
     absent = [column.name for j, column in enumerate(columns) if j not in used]
     if callable(getattr(model, "compiled", None)):
-        machine = machine_of_compiled(model.compiled(), effects)
+        page_model = compiled_model(model.compiled(), effects)
     elif is_fourier(model):
-        machine = machine_of_waves(model, effects)
+        page_model = wave_model(model, effects)
     else:
-        machine = machine_of_tables(model.intercept_, effects)
-    return Reading("terms", effects, importances, machine, absent)
+        page_model = table_model(model.intercept_, effects)
+    return Decomposition("terms", effects, importances, page_model, absent)
 
 
 def _coefficients(model: Any, p: int) -> np.ndarray | None:
@@ -72,7 +72,7 @@ def _coefficients(model: Any, p: int) -> np.ndarray | None:
     return coef if coef.ndim <= 2 and len(coef) == p else None
 
 
-def _linear(model: Any, coef: np.ndarray, columns: Sequence[Cells]) -> Reading:
+def _linear(model: Any, coef: np.ndarray, columns: Sequence[Cells]) -> Decomposition:
     center = np.array([column.values.mean() for column in columns])
     sd = getattr(model, "feature_sd_", None)
     sd = np.array([column.values.std() for column in columns]) if sd is None else np.asarray(sd)
@@ -89,10 +89,10 @@ def _linear(model: Any, coef: np.ndarray, columns: Sequence[Cells]) -> Reading:
             values = shift[:, None] * coef[j] if coef.ndim == 2 else shift * coef[j]
             se = None if errors is None else np.abs(shift) * errors[j]
             effects.append(Effect((int(j),), names[j], (grid,), values, density, se, outputs))
-    machine = linear_machine(coef, np.asarray(model.intercept_, dtype=float), center)
-    machine["terms"] = [machine["terms"][effect.term[0]] for effect in effects]
+    page_model = linear_model(coef, np.asarray(model.intercept_, dtype=float), center)
+    page_model["terms"] = [page_model["terms"][effect.term[0]] for effect in effects]
     absent = [names[j] for j in range(len(names)) if not np.any(coef[j] != 0)]
-    return Reading("coefficients", effects, importances, machine, absent)
+    return Decomposition("coefficients", effects, importances, page_model, absent)
 
 
 def _standard_errors(model: Any, coef: np.ndarray) -> np.ndarray | None:
@@ -105,7 +105,9 @@ def _standard_errors(model: Any, coef: np.ndarray) -> np.ndarray | None:
     return errors if np.all(np.isfinite(errors)) else None
 
 
-def _averages(response: Response, columns: Sequence[Cells], X: Any, machine: Machine | None) -> Reading:
+def _averages(
+    response: Response, columns: Sequence[Cells], X: Any, page_model: PageModel | None
+) -> Decomposition:
     """Average prediction over the rows as one feature takes each of its values (partial dependence)."""
     n = len(columns[0].values)
     points = sum(min(_POINTS, len(set(column.present))) for column in columns)
@@ -119,21 +121,16 @@ def _averages(response: Response, columns: Sequence[Cells], X: Any, machine: Mac
         try:
             values = np.stack([response(_with(X, rows, j, v)).mean(axis=0) for v in grid.points])
         except (ValueError, TypeError, IndexError, KeyError):  # rows that are no table to the model
-            return Reading("nothing", [], None, None, [])
+            return Decomposition("nothing", [], None, None, [])
         values = values - density @ values
         values = values if response.outputs else values[:, 0]
         effects.append(Effect((j,), column.name, (grid,), values, density, None, response.outputs))
-    sizes = np.array([_spread(effect) for effect in effects])
+    sizes = np.array([np.sqrt(np.mean(effect.sizes**2)) for effect in effects])
     measure = "spread of the average prediction"
     importances = Importances(tuple(effect.name for effect in effects), sizes, measure=measure)
     ordered = [effects[i] for i in importances.order if sizes[i] > 0]
     absent = [column.name for column in columns if column.name not in {effect.name for effect in ordered}]
-    return Reading("averages", ordered, importances, machine, absent)
-
-
-def _spread(effect: Effect) -> float:
-    squares = effect.values**2 if effect.values.ndim == 1 else np.mean(effect.values**2, axis=1)
-    return float(np.sqrt(effect.density @ squares))
+    return Decomposition("averages", ordered, importances, page_model, absent)
 
 
 def _with(X: Any, rows: np.ndarray, j: int, value: Any) -> Any:
@@ -168,27 +165,3 @@ def _grid(column: Cells) -> tuple[Grid, np.ndarray]:
         points = np.unique(np.concatenate([np.quantile(present, np.linspace(0, 1, _POINTS // 2)), even]))
     nearest = np.searchsorted((points[1:] + points[:-1]) / 2, present)
     return Grid(column.name, points), np.bincount(nearest, minlength=len(points)) / len(present)
-
-
-def thin(effect: Effect, most: int) -> Effect:
-    """The effect on at most so many points per number axis, for display; densities are added up."""
-    for axis, grid in enumerate(effect.grids):
-        m = len(grid) - int(grid.missing)
-        if grid.levels or m <= most:
-            continue
-        keep = np.unique(np.round(np.linspace(0, m - 1, most)).astype(int))
-        owner = np.searchsorted((keep[1:] + keep[:-1]) / 2, np.arange(m))
-        if grid.missing:
-            keep, owner = np.append(keep, m), np.append(owner, len(keep))
-        density = np.zeros((len(keep), *np.moveaxis(effect.density, axis, 0).shape[1:]))
-        np.add.at(density, owner, np.moveaxis(effect.density, axis, 0))
-        grids = list(effect.grids)
-        grids[axis] = replace(grid, points=np.asarray(grid.points)[keep])
-        effect = replace(
-            effect,
-            grids=tuple(grids),
-            values=np.take(effect.values, keep, axis=axis),
-            se=None if effect.se is None else np.take(effect.se, keep, axis=axis),
-            density=np.moveaxis(density, 0, axis),
-        )
-    return effect

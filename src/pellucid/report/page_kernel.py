@@ -1,8 +1,8 @@
-"""The machine of a kernel model: its training rows, their coefficients, and the kernel as a formula.
+"""The page model of a kernel machine: its training rows, their coefficients, and the kernel as a formula.
 
 The page evaluates ``b + Σ_i a_i k(x, x_i)``. Kernels of distances and dot products, and what is made of them
 by sums, products, powers and restriction to columns, are understood; models with other kernels, or too many
-rows for a page, have no machine.
+rows for a page, have no page model.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from pellucid.report.packing import pack
-from pellucid.report.page_model import Machine
+from pellucid.report.page_model import PageModel
 from pellucid.report.similarity import Formula
 
 _MOST_NUMBERS = 30_000  # of training rows in a page, some 600 kB
 
 
-def machine_of_kernel(model: Any) -> Machine | None:
+def kernel_model(model: Any) -> PageModel | None:
     """Rows, coefficients and kernel of a fitted kernel model; nothing if the page could not evaluate it."""
     rows, dual = getattr(model, "X_fit_", None), getattr(model, "_dual", None)
     if rows is None or dual is None:

@@ -1,4 +1,4 @@
-r"""The machine of an ISK model: its waves, with all their digits.
+r"""The page model of an ISK model: its waves, with all their digits.
 
 A feature becomes :math:`u` by linear interpolation, and every term is a sum of waves in one or two of them,
 :math:`\sum_i \operatorname{Re}(\bar w_i e^{\mathrm{i}\varphi_i})` with :math:`\varphi_i = \omega_{i1}u_p +
@@ -14,7 +14,7 @@ import numpy as np
 
 from pellucid.effects import Effect
 from pellucid.report.packing import pack
-from pellucid.report.page_model import Machine
+from pellucid.report.page_model import PageModel
 
 _NEEDED = ("_scaler", "_pairs", "_W", "_beta", "_mean", "_sd", "_intercept")
 
@@ -24,7 +24,7 @@ def is_fourier(model: Any) -> bool:
     return all(hasattr(model, name) for name in _NEEDED)
 
 
-def machine_of_waves(model: Any, effects: Sequence[Effect]) -> Machine:
+def wave_model(model: Any, effects: Sequence[Effect]) -> PageModel:
     """Frequencies, warps of the features and weights of the terms, in the order of ``effects``."""
     place = {tuple(term): t for t, term in enumerate(model.terms_)}
     factor = model._beta / model._sd
