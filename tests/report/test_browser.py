@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from report_data import HOSTILE, KINDS, frame, payload
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import Ridge
 
 from pellucid import AdditiveKernelRegressor, SparseAdditiveRegressor, build_report
 
@@ -95,8 +96,8 @@ def test_all_sections_and_a_row_typed_in(models, visit, kind):
     seen.draw_all()
     assert [s.get_attribute("id") for s in seen.page.query_selector_all("section")] == SECTIONS
     assert seen.page.locator("nav a").count() == len(SECTIONS)
-    terms = len(payload(report)["terms"])
-    assert seen.page.locator("#terms figure svg.chart").count() == terms
+    terms = [term for term in payload(report)["terms"] if not term["minor"]]
+    assert seen.page.locator("#terms figure svg.chart").count() == len(terms)
     assert all(seen.page.locator(f"#{name}").inner_text().strip() for name in SECTIONS)
     rng = np.random.default_rng(1)
     for _ in range(4):
@@ -277,4 +278,50 @@ def test_many_features(visit):
     assert seen.page.locator("#cards figure").count() == terms
     seen.page.fill("#find-value", "number 59")
     assert seen.page.locator(".field:visible").count() == 1
+    seen.check()
+
+
+SCROLLED = """() => [...document.querySelectorAll("body *")].filter((node) => {
+  const style = getComputedStyle(node), cut = (value) => value === "auto" || value === "scroll";
+  return cut(style.overflowY) && node.scrollHeight > node.clientHeight + 1
+    || cut(style.overflowX) && node.scrollWidth > node.clientWidth + 1;
+}).map((node) => node.className || node.tagName)"""
+
+
+@pytest.mark.parametrize("width", [1400, 500])
+def test_small_terms_stand_behind_one_line_and_nothing_scrolls_by_itself(visit, width):
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame(rng.uniform(size=(200, 60)), columns=[f"feature {j}" for j in range(60)])
+    model = Ridge(alpha=1e-6).fit(X, X @ np.r_[10.0, 5.0, np.full(58, 1e-4)])
+    seen = visit(build_report(model, X, model.predict(X) + 0.1 * rng.normal(size=200)))
+    seen.page.set_viewport_size({"width": width, "height": 900})
+    assert seen.page.locator("#importance .bars tbody tr").count() == 2
+    assert seen.page.locator("#terms figure").count() == 2
+    assert seen.page.locator(".field:visible").count() == 16
+    for section in ("importance", "terms"):
+        line = seen.page.locator(f"#{section} .fold summary")
+        assert "58 " in line.inner_text()
+        assert "below 0.1 %" in line.inner_text()
+        line.click()
+    seen.page.locator("#terms .fold figure").nth(57).wait_for()
+    assert seen.page.locator("#importance .bars tbody tr").count() == 60
+    seen.page.click("#all-values")
+    assert seen.page.locator(".field:visible").count() == 60
+    seen.page.locator("#diagnostics details summary").first.click()
+    assert seen.page.evaluate(SCROLLED) == []
+    assert seen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    seen.check()
+
+
+def test_shares_are_read_in_per_cent(models, visit):
+    model, X, y = models("tables")
+    seen = visit(build_report(model, X, y))
+    sizes = seen.page.locator("#importance .bars tbody .value:not(.more)").all_inner_texts()
+    largest = model.importances_.order[0]
+    share, error = model.importances_.values[largest], model.importances_.se[largest]
+    assert sizes[0] == f"{100 * share:.1f} ± {100 * error:.1f} %"
+    assert not any("e−" in text for text in sizes)
+    order = [seen.page.locator(f"#{name}").bounding_box()["y"] for name in SECTIONS]
+    assert order == sorted(order)
+    assert "SHA-256" in seen.page.inner_text("#provenance")
     seen.check()

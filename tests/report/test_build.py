@@ -10,7 +10,7 @@ import pytest
 from report_data import HOSTILE, KINDS, frame, payload
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import log_loss, r2_score, roc_auc_score
+from sklearn.metrics import d2_tweedie_score, log_loss, r2_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -190,6 +190,109 @@ def test_exposure_enters_the_scores_and_not_the_calculator():
     assert float(facts(page["score"]["given"])["RMSE"]) == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-4)
     assert np.allclose(np.ravel(page["rows"]["answers"]), model.predict(X))
     assert page["page_model"]["link"] == "log"
+
+
+def test_scores_and_calibration_per_exposure():
+    rng = np.random.default_rng(0)
+    X, time = rng.normal(size=(80, 2)), rng.uniform(0.5, 5.0, 80)
+    y = rng.poisson(time * np.exp(0.5 * X[:, 0]))
+    weight = rng.uniform(0.5, 2.0, 80)
+    model = AdditiveKernelRegressor(loss="poisson", interactions=0).fit(X, y, weight, exposure=time)
+    page = payload(build_report(model, X, y, sample_weight=weight, exposure=time))
+    mu = model.predict(X, exposure=time)
+    given, left = facts(page["score"]["given"]), facts(page["score"]["loo"])
+    explained = d2_tweedie_score(y / time, mu / time, sample_weight=weight * time, power=1)
+    assert given["share of the deviance explained"] == f"{100 * explained:.1f} %"
+    assert float(given["observed per exposure"]) == pytest.approx((weight @ y) / (weight @ time), rel=1e-4)
+    assert float(given["predicted per exposure"]) == pytest.approx((weight @ mu) / (weight @ time), rel=1e-4)
+    told = model.loo_deviance_explained_
+    assert float(left["leave-one-out share of the deviance explained"][:-2]) == pytest.approx(
+        100 * told, abs=0.06
+    )
+    chart = next(c for c in page["charts"] if c["title"] == "Are predictions right on average?")
+    assert chart["xlabel"] == "mean predicted value per exposure"
+    rate = model.loo_.predictions / time
+    first = np.argsort(rate, kind="stable")[:8]
+    seen = (weight[first] @ y[first]) / (weight[first] @ time[first])
+    assert chart["y"][0] == pytest.approx(seen, rel=1e-5)
+    assert page["rows"]["exposure"] == pytest.approx(time, rel=1e-5)
+    assert page["rows"]["loo"] == pytest.approx(rate, rel=1e-5)
+    offset = payload(build_report(model, X, y, sample_weight=weight, offset=np.log(time)))
+    assert offset["score"] == page["score"]
+
+
+def test_rows_without_a_target_are_left_out(models):
+    model, X, y = models("tables")
+    gaps = y.copy()
+    gaps.iloc[[2, 60]] = np.nan
+    page = payload(build_report(model, X, gaps, sample_weight=np.ones(120)))
+    rest = gaps.notna().to_numpy()
+    assert page["cautions"][0] == "2 rows without a target were left out."
+    assert page["rows"]["index"] == np.flatnonzero(rest).tolist()
+    given = float(facts(page["score"]["given"])["R²"])
+    assert given == pytest.approx(r2_score(y[rest], model.predict(X[rest])), abs=1e-4)
+    labels = np.array(["u", "v"], dtype=object)[np.arange(120) % 2]
+    labels[0] = None
+    numbers = X[["dose"]]
+    classes = LogisticRegression().fit(numbers[1:], labels[1:].astype(str))
+    page = payload(build_report(classes, numbers, labels))
+    assert page["cautions"][0] == "1 row without a target was left out."
+    with pytest.raises(ValueError, match="no value in any row"):
+        build_report(model, X, np.full(120, np.nan))
+
+
+def test_a_column_without_values():
+    X, y = frame()
+    X = X.assign(town=np.nan)
+    model = AdditiveKernelRegressor(interactions=0).fit(X, y)
+    page = payload(build_report(model, X, y))
+    assert page["means"][2] is None
+    assert page["features"][2]["low"] is None
+    assert page["page_model"] is not None
+
+    class Opaque:
+        def predict(self, X):
+            return np.asarray(X["age"] + X["dose"] ** 2)
+
+    opaque = payload(build_report(Opaque(), X, y))
+    assert {term["name"] for term in opaque["terms"]} == {"age", "dose"}
+
+
+def test_leave_one_out_says_what_it_does_not_repeat(models):
+    model, X, y = models("tables")
+    html = build_report(model, X, y).html
+    assert "is not chosen again: with few rows and many candidates, leave-one-out is optimistic" in html
+    assert "so it says what to expect of new rows" not in html
+
+
+def test_every_class_by_itself(models):
+    model, X, y = models("tables classes")
+    page = payload(build_report(model, X, y))
+    told = {name: rest for name, *rest in page["score"]["classes"]["rows"]}
+    assert page["score"]["classes"]["loo"]
+    predicted = model.classes_[np.argmax(model.loo_.predictions, axis=1)]
+    for name in model.classes_:
+        found = np.mean(predicted[y == name] == name)
+        right = np.mean(y[predicted == name] == name)
+        assert told[name] == [str(np.sum(y == name)), f"{100 * found:.0f} %", f"{100 * right:.0f} %"]
+    assert set(page["importances"]["most_for"]) <= set(model.classes_)
+
+
+def test_small_terms_are_marked(models):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(300, 4))
+    y = 10 * X[:, 0] + 5 * X[:, 1] + 0.1 * X[:, 2] + rng.normal(size=300)
+    coefficients = np.array([10.0, 5.0, 0.001, 0.0])
+    model = Ridge(alpha=1e-6).fit(X, X @ coefficients)
+    page = payload(build_report(model, X, y))
+    assert page["importances"]["minor"] == 2
+    assert [term["minor"] for term in page["terms"]][:3] == [False, False, True]
+    model, X, y = models("tables")
+    page = payload(build_report(model, X, y))
+    small = np.flatnonzero(model.importances_.values < 1e-3)
+    assert page["importances"]["minor"] == len(small)
+    assert page["importances"]["p"][0] == "<1e-4"
+    assert "terms by importance" not in facts(page["fit"]["model"])
 
 
 # ---------------------------------------------------------------- terms and rows

@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-<<<<<<<< HEAD:tests/report/test_columns.py
 from pellucid.report.columns import fingerprint, read_columns
-========
-from pellucid.report.sample import fingerprint, read_columns
->>>>>>>> 1d899e0 (Report: score, importances and effects first, small terms folded, provenance last; counts per exposure):tests/report/test_sample.py
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")

@@ -107,11 +107,11 @@ function sparkline(counts) {
 }
 function columnTable() {
   return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Features of the data" }, el("table", { class: "columns" },
-    el("thead", null, el("tr", null, ["feature", "distribution", "smallest", "median", "mean", "largest", "sd", "distinct", "missing"].map((h) => el("th", { scope: "col" }, h)))),
+    el("thead", null, el("tr", null, ["feature", "distribution", "smallest", "median", "mean", "largest", "sd", "distinct", "missing"].map((h, i) => el("th", { scope: "col", class: i < 2 ? null : i === 3 || i === 8 ? "value" : "value more" }, h)))),
     el("tbody", null, data.columns.map((c) => el("tr", null, el("th", { scope: "row", title: c.name }, el("span", { class: "name" }, c.name)),
       el("td", null, c.histogram ? sparkline(c.histogram) : ""),
-      c.numbers ? c.numbers.map((v) => el("td", { class: "value" }, fmt(v))) : el("td", { colspan: 5, class: "levels" }, (c.levels || []).slice(0, 5).map(([n, k]) => `${cut(n, 24)} (${k})`).join(", ") + (c.distinct > 5 ? ", …" : "")),
-      el("td", { class: "value" }, String(c.distinct)), el("td", { class: "value" }, c.missing ? String(c.missing) : "–"))))));
+      c.numbers ? c.numbers.map((v, i) => el("td", { class: i === 1 ? "value" : "value more" }, fmt(v))) : el("td", { colspan: 5, class: "levels" }, (c.levels || []).slice(0, 5).map(([n, k]) => `${cut(n, 24)} (${k})`).join(", ") + (c.distinct > 5 ? ", …" : "")),
+      el("td", { class: "value more" }, String(c.distinct)), el("td", { class: "value" }, c.missing ? String(c.missing) : "–"))))));
 }
 
 const READ = {
