@@ -82,7 +82,7 @@ def test_rows_and_columns_without_content_are_left_out(pellucid, tmp_path):
     (tmp_path / "m.csv").write_text("x,void,y\n3,,\n" + "\n".join(rows) + "\n")
     done = pellucid("fit", tmp_path / "m.csv", "-t", "y", "--json", "--split", 0)
     assert done.json["rows"] == 40
-    assert "1 rows without y were left out" in done.err
+    assert "1 row without y was left out." in done.err
     assert "Left out, as they are empty: void" in done.err
 
 

@@ -60,3 +60,14 @@ def test_a_hint_where_whole_numbers_may_be_classes():
 def test_targets_that_cannot_be(values, task, message):
     with pytest.raises(UserError, match=message):
         target(values, task)
+
+
+def test_continuous_numbers_are_no_classes():
+    rng = np.random.default_rng(0)
+    few = pd.Series(np.repeat([0.5, 1.0, 1.5, 2.0], 10), name="stars")
+    assert read_target(few, "classification").task == "classification"
+    codes = pd.Series(np.repeat(np.arange(150), 3), name="code")
+    assert read_target(codes, "classification").task == "classification"
+    for values in (rng.normal(size=50), rng.normal(size=1000).round(1), rng.permutation(5000)[:300]):
+        with pytest.raises(UserError, match=r"is continuous.*--task regression"):
+            read_target(pd.Series(values, name="price"), "classification")

@@ -11,6 +11,7 @@ import pytest
 
 import pellucid as library
 from pellucid.cli.recipe import Recipe
+from pellucid.cli.run import run
 from pellucid.export import describe
 
 
@@ -38,7 +39,8 @@ def test_fit_says_the_task_and_prints_summary_and_score(pellucid, folder):
     assert "Task: regression of price (it is numeric; --task overrides)." in done.err
     assert "not saved (--out model.pellucid keeps it)" in done.err
     assert "AdditiveKernelRegressor" in done.out
-    assert "On 20 % of the rows, held out:" in done.out
+    assert "On 20 % of the rows, held out from all choices:" in done.out
+    assert "Leaving one row out does not repeat the choices" in done.out
     assert "×" not in done.out
 
 
@@ -94,6 +96,26 @@ def test_weights_are_counts_of_rows(pellucid, tmp_path):
     models = [library.load(tmp_path / f"{name}.pellucid") for name in "wr"]
     a, b = (model.predict(table[["x"]]) for model in models)
     np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+def test_weights_as_precisions(pellucid, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=60).round(3), "w": rng.uniform(100, 300, 60).round(1)})
+    table["y"] = (np.sin(table["x"]) + 0.1 * rng.normal(size=60)).round(3)
+    table.to_csv(tmp_path / "w.csv", index=False)
+    out = tmp_path / "w.pellucid"
+    arguments = ("-t", "y", "--weights", "w", "--weights-as", "precision", "--split", 0, "-o", out)
+    assert pellucid("fit", tmp_path / "w.csv", *arguments).code == 0
+    model = library.load(out)
+    assert model.weights == "precision"
+    same = library.AdditiveKernelRegressor().fit(table[["x"]], table["y"], table["w"] / table["w"].mean())
+    np.testing.assert_allclose(model.predict(table[["x"]]), same.predict(table[["x"]]), rtol=1e-8)
+    assert "w, read as precision" in pellucid("info", out).out
+    assert (
+        "name their column with --weights"
+        in pellucid("fit", tmp_path / "w.csv", *arguments[:2], *arguments[4:]).err
+    )
+    assert pellucid("fit", tmp_path / "w.csv", *arguments[:5], "often").code == 2
 
 
 @pytest.mark.parametrize("model", ["sparse-additive", "isk", "interpretable", "ridge", "glm"])
@@ -186,6 +208,66 @@ def test_keep_and_out(pellucid, folder, tmp_path):
 
 
 # ------------------------------------------------------------------------ explain
+@pytest.fixture(scope="module")
+def noise(tmp_path_factory):
+    """A model with a pair that matters and one that does not."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.uniform(size=(150, 3)), columns=["a", "b", "c"]).round(3)
+    table["y"] = 5 * table["a"] * table["b"] + 0.05 * rng.normal(size=150)
+    place = tmp_path_factory.mktemp("pairs")
+    table.to_csv(place / "t.csv", index=False)
+    for sign, name in (("*", "star"), (" × ", "times")):
+        pairs = f"a{sign}b,c{sign}b"
+        out = str(place / f"{name}.pellucid")
+        assert (
+            run(["fit", str(place / "t.csv"), "-t", "y", "--interactions", pairs, "--split", "0", "-o", out])
+            == 0
+        )
+    return place
+
+
+def test_pairs_are_written_either_way(pellucid, noise):
+    star, times = (library.load(noise / f"{name}.pellucid") for name in ("star", "times"))
+    assert star.term_names_ == times.term_names_
+    assert "a × b" in star.term_names_
+    wanted = pellucid("explain", noise / "star.pellucid", "--term", "a × b").out
+    for term in ("a*b", "a * b", "b*a", "b × a", "a×b"):
+        assert pellucid("explain", noise / "star.pellucid", "--term", term).out == wanted
+    wrong = pellucid("explain", noise / "star.pellucid", "--term", "a*z")
+    assert "the terms are" in wrong.err
+    assert "a × b" in wrong.err
+    assert "*b" not in wrong.err
+
+
+def test_small_terms_are_one_line(pellucid, noise):
+    model = library.load(noise / "star.pellucid")
+    small = [name for name, v in zip(model.term_names_, model.importances_.values, strict=True) if v < 1e-3]
+    assert small
+    line = f"{len(small)} term{'s' if len(small) > 1 else ''} below 0.1 %"
+    told = pellucid("explain", noise / "star.pellucid").out
+    assert f"{line} (--json)" in told
+    assert not any(f"\n{name} " in told for name in small)
+    assert line in str(model.summary())
+    assert " 0.0 %" not in str(model.summary()).partition("terms by importance")[2]
+    document = pellucid("explain", noise / "star.pellucid", "--json").json
+    assert {entry["term"] for entry in document["terms"]} == set(model.term_names_)
+
+
+def test_the_class_that_a_term_moves_most(pellucid, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"u": rng.normal(size=90), "v": rng.normal(size=90)})
+    table["k"] = np.select([table["u"] > 0.5, table["v"] > 0.3], ["high", "side"], "rest")
+    table.to_csv(tmp_path / "k.csv", index=False)
+    out = tmp_path / "k.pellucid"
+    arguments = ("-t", "k", "--interactions", "0", "--split", 0, "-o", out)
+    assert pellucid("fit", tmp_path / "k.csv", *arguments).code == 0
+    effects = library.load(out).effects_
+    largest = {name: e.outputs[int(np.argmax(e.density @ e.values**2))] for name, e in effects.items()}
+    document = pellucid("explain", out, "--json").json
+    assert {entry["term"]: entry["most_for"] for entry in document["terms"]} == largest
+    assert "most for" in pellucid("explain", out).out
+
+
 def test_explain_the_model(pellucid, folder):
     model = library.load(folder / "price.pellucid")
     told = pellucid("explain", folder / "price.pellucid")

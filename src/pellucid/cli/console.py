@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 from rich import box
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.table import Table
 from rich.text import Text
+
+from pellucid.report.packing import plain
 
 PATIENCE = 2.0
 """Seconds that may pass without a word."""
@@ -85,29 +85,6 @@ def show_table(
 def show_json(document: Any) -> None:
     """A result for programs: one JSON document on standard output."""
     print(json.dumps(plain(document), ensure_ascii=False, allow_nan=False, indent=2))
-
-
-def plain(value: Any) -> Any:
-    """A value made of what JSON knows; a number that is not finite becomes null.
-
-    Examples
-    --------
-    >>> plain({"a": np.float64("nan"), "b": np.arange(2), 3: True})
-    {'a': None, 'b': [0, 1], '3': True}
-    """
-    if isinstance(value, dict):
-        return {str(key): plain(v) for key, v in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    return str(value)
 
 
 # --------------------------------------------------------------------- progress

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,18 +14,20 @@ from pellucid.cli.errors import UserError
 from pellucid.cli.stored import Stored, load_model
 from pellucid.cli.tables import read_table, write_table
 from pellucid.effects import explain_row
+from pellucid.effects.summary import counted
+from pellucid.effects.term_table import TermRow, folded, term_rows
 
 
 def explain_command(
     model: str,
-    table: str | None = None,
+    table: str | None,
     *,
-    row: int | None = None,
-    term: str | None = None,
-    output: str | None = None,
-    top: int = 20,
-    sheet: str | None = None,
-    as_json: bool = False,
+    row: int | None,
+    term: str | None,
+    output: str | None,
+    top: int,
+    sheet: str | None,
+    as_json: bool,
 ) -> None:
     """Explain a model, one of its terms, or one row."""
     stored = load_model(model)
@@ -55,7 +59,9 @@ def _explain_one(
     source = read_table(table, sheet=sheet)
     X = stored.rows(source)
     if row is None and len(X) > 1:
-        raise UserError(f"{source.name!r} has {len(X)} rows; say which one with --row, counted from 1.")
+        raise UserError(
+            f"{source.name!r} has {counted(len(X), 'row')}; say which one with --row, counted from 1."
+        )
     number = 1 if row is None else row
     if not 1 <= number <= len(X):
         raise UserError(f"There is no row {number}: {source.name!r} has rows 1 to {len(X)}.")
@@ -106,15 +112,25 @@ def _output(stored: Stored, output: str | None) -> Any:
 
 
 # ------------------------------------------------------------------------ one term
+def pair_of(text: str) -> tuple[str, ...]:
+    """The features of a term, written ``a*b`` or as models print it, ``a × b``.
+
+    Examples
+    --------
+    >>> pair_of("age*income"), pair_of("age × income"), pair_of("age")
+    (('age', 'income'), ('age', 'income'), ('age',))
+    """
+    return tuple(name.strip() for name in re.split("[*×]", text))
+
+
 def _explain_term(stored: Stored, term: str, as_json: bool) -> None:
     effects = getattr(stored.model, "effects_", None)
     if effects is None:
         raise UserError(f"The {type(stored.model).__name__} in {stored.name!r} has no terms to show.")
-    plain = {name.replace(" × ", "*"): name for name in effects}
-    name = plain.get(term.replace(" × ", "*").replace(" * ", "*"))
+    known = {frozenset(pair_of(name)): name for name in effects}
+    name = term if term in effects else known.get(frozenset(pair_of(term)))
     if name is None:
-        known = ", ".join(list(plain)[:20])
-        raise UserError(f"There is no term {term!r}; the terms are {known}.")
+        raise UserError(f"There is no term {term!r}; the terms are {', '.join(list(effects)[:20])}.")
     frame = pd.DataFrame(effects[name].columns())
     if as_json:
         show_json({"term": name, "points": frame.to_dict(orient="records")})
@@ -127,20 +143,12 @@ def global_document(model: Any) -> dict[str, Any]:
     """Terms with importances, or coefficients, for programs."""
     importances = getattr(model, "importances_", None)
     if importances is not None:
-        tests = getattr(model, "tests_", None)
-        terms = []
-        for t in importances.order:
-            entry = {
-                "term": importances.names[t],
-                "importance": importances.values[t],
-                "relative": importances.relative[t],
-            }
-            if importances.se is not None:
-                entry["se"] = importances.se[t]
-            if tests is not None:
-                entry["edf"] = float(np.mean([one[t][1] for one in tests]))
-                entry["p_value"] = min(1.0, len(tests) * min(one[t][2] for one in tests))
-            terms.append(entry)
+        terms = [
+            {"term": row.name, "importance": row.importance, "relative": row.relative}
+            | {key: value for key in ("se", "edf", "p_value") if (value := getattr(row, key)) is not None}
+            | ({"most_for": row.most_for} if row.most_for else {})
+            for row in term_rows(model)
+        ]
         return {"measure": importances.measure, "intercept": model.intercept_, "terms": terms}
     if getattr(model, "coef_", None) is not None:
         coef = np.asarray(model.coef_, dtype=float)
@@ -158,7 +166,7 @@ def _tell_model(stored: Stored, top: int) -> None:
     model = stored.model
     document = global_document(model)
     if document.get("terms"):
-        _tell_terms(stored, document, top)
+        _tell_terms(stored, top)
         return
     if hasattr(model, "summary"):
         show(f"{model.summary()}\n")
@@ -173,33 +181,27 @@ def _tell_model(stored: Stored, top: int) -> None:
         show("No term is left in this model: it predicts a constant.")
 
 
-def _tell_terms(stored: Stored, document: dict[str, Any], top: int) -> None:
-    terms = document["terms"]
-    recipe = stored.recipe
-    of = "" if recipe is None else f" for {recipe.target}, {recipe.rows:,} rows of {recipe.data}"
-    pairs = sum(" × " in entry["term"] for entry in terms)
-    show(f"{type(stored.model).__name__}{of}: {len(terms) - pairs} features alone, {pairs} pairs")
+def _tell_terms(stored: Stored, top: int) -> None:
+    rows, recipe = term_rows(stored.model), stored.recipe
+    of = "" if recipe is None else f" for {recipe.target}, {counted(recipe.rows, 'row')} of {recipe.data}"
+    pairs = sum(len(term) == 2 for term in stored.model.terms_)
+    alone = f"{counted(len(rows) - pairs, 'feature')} alone, {counted(pairs, 'pair')}"
+    show(f"{type(stored.model).__name__}{of}: {alone}")
     if hasattr(stored.model, "receipt_"):
         show(f"\n{stored.model.receipt_}\n")
-    more = [name for name in ("se", "edf", "p_value") if name in terms[0]]
-    rows = []
-    for entry in terms[:top]:
-        bar = "█" * round(20 * entry["relative"])
-        per_cent = "share" in document["measure"]
-        cells = [_small("share" if per_cent else "importance", entry["importance"])]
-        cells += [_small("share" if per_cent and name == "se" else name, entry[name]) for name in more]
-        rows.append((entry["term"], *cells, bar))
-    show_table(("term", document["measure"], *(name.replace("_", " ") for name in more), ""), rows)
-    if len(terms) > top:
-        show(f"... and {len(terms) - top} more (--top)")
-
-
-def _small(name: str, value: float) -> str:
-    if name == "p_value":
-        return "<1e-4" if value < 1e-4 else f"{value:.4f}"
-    if name == "share":
-        return f"{100 * value:.1f} %"
-    return f"{value:.1f}" if name == "edf" else f"{value:.4g}"
+    columns: dict[str, Callable[[TermRow], str]] = {"term": lambda row: row.name}
+    columns[stored.model.importances_.measure] = lambda row: row.size
+    if rows[0].se is not None:
+        columns["se"] = lambda row: f"{100 * row.se:.1f} %" if row.per_cent else f"{row.se:.2g}"  # type: ignore[operator]
+    if rows[0].edf is not None:
+        columns |= {"edf": lambda row: f"{row.edf:.1f}", "p value": lambda row: row.p}
+    if any(row.most_for for row in rows):
+        columns["most for"] = lambda row: row.most_for
+    columns[""] = lambda row: "█" * round(20 * row.relative)
+    shown, rest = folded(rows, top)
+    show_table(list(columns), [[text(row) for text in columns.values()] for row in shown])
+    if rest:
+        show(rest.replace(" more", " more (--top)").replace("0.1 %", "0.1 % (--json)"))
 
 
 def _tell_coefficients(document: dict[str, Any], model: Any, top: int) -> None:

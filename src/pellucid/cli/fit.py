@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from sklearn.base import clone
@@ -15,11 +14,13 @@ import pellucid
 from pellucid.cli import catalog
 from pellucid.cli.console import on_terminal, say, show, show_json, working
 from pellucid.cli.errors import UserError
-from pellucid.cli.explain import global_document
+from pellucid.cli.explain import global_document, pair_of
+from pellucid.cli.options import Roles
 from pellucid.cli.recipe import Recipe
-from pellucid.cli.scores import TITLES, as_words, measure
+from pellucid.cli.scores import measure
 from pellucid.cli.tables import read_table
 from pellucid.cli.training import Training, held_out_rows, training_rows
+from pellucid.effects.measures import TITLES, as_words
 
 _PILOT = 2000  # most rows of the small fit from which a large one is forecast, at most a quarter of them all
 _LARGE = 4000  # rows from which this is worth while
@@ -37,21 +38,16 @@ class Fitted:
 def fit_command(
     table: str,
     *,
-    target: str,
-    model: str = "additive",
-    task: str | None = None,
-    weights: str | None = None,
-    exposure: str | None = None,
-    offset: str | None = None,
-    drop: Sequence[str] = (),
-    split: float = 0.2,
-    refit: bool = True,
-    seed: int = 0,
-    loss: str | None = None,
-    interactions: str | None = None,
-    sheet: str | None = None,
-    out: str | None = None,
-    as_json: bool = False,
+    model: str,
+    split: float,
+    refit: bool,
+    seed: int,
+    loss: str | None,
+    interactions: str | None,
+    sheet: str | None,
+    out: str | None,
+    as_json: bool,
+    **roles: Unpack[Roles],
 ) -> None:
     """Fit a model, score it on rows held out, and save it."""
     if not 0 <= split < 1:
@@ -59,17 +55,8 @@ def fit_command(
     if out is not None and not Path(out).parent.is_dir():
         raise UserError(f"There is no folder {str(Path(out).parent)!r} to write {Path(out).name!r} to.")
     choice = catalog.find(model)
-    training = training_rows(
-        read_table(table, sheet=sheet),
-        target,
-        task=task,
-        weights=weights,
-        exposure=exposure,
-        offset=offset,
-        drop=drop,
-        loss=loss,
-    )
-    options = {"loss": loss, "interactions": _pairs(interactions)}
+    training = training_rows(read_table(table, sheet=sheet), loss=loss, **roles)
+    options = {"loss": loss, "interactions": _pairs(interactions), "weights": roles.get("weights_as")}
     estimator = choice.make(training.target.task, {k: v for k, v in options.items() if v is not None})
     say(f"Rows: {len(training):,}; features: {training.X.shape[1]}; model: {choice.name}, {choice.title}.")
     fitted = _fit_and_score(estimator, training, choice, split, refit, seed)
@@ -77,8 +64,8 @@ def fit_command(
         pellucid.save(fitted.model, out, notes=fitted.recipe.to_notes())
     if as_json:
         show_json(_document(fitted, out))
-        return
-    _tell(fitted, out)
+    else:
+        _tell(fitted, out)
 
 
 def _fit_and_score(
@@ -87,30 +74,25 @@ def _fit_and_score(
     recipe = replace(training.recipe, model=choice.name, takes=choice.takes)
     everything = np.arange(len(training))
     if split == 0:
-        return fit_rows(clone(estimator), training, everything, recipe, choice)
+        return _fit_rows(clone(estimator), training, everything, recipe, choice)
     train, test = held_out_rows(training, split, seed)
-    first = fit_rows(clone(estimator), training, train, recipe, choice, label="fitting (to be scored)")
+    first = _fit_rows(clone(estimator), training, train, recipe, choice, label="fitting (to be scored)")
     X, y, weight, known = training.part(test)
     held_out = measure(first.model, first.recipe.apply(X), y, recipe.task, weight, known)
-    recipe = replace(recipe, held_out=held_out, split=split)
     if not refit:
-        return Fitted(
-            first.model, replace(first.recipe, held_out=held_out, split=split, rows=len(train)), first.seconds
-        )
+        return replace(first, recipe=replace(first.recipe, held_out=held_out, split=split, rows=len(train)))
     expected = first.seconds * (len(training) / len(train)) ** choice.growth
-    final = fit_rows(
-        clone(estimator), training, everything, recipe, choice, expected=expected, label="fitting on all rows"
-    )
+    recipe = replace(recipe, held_out=held_out, split=split)
+    final = _fit_rows(clone(estimator), training, everything, recipe, choice, expected, "fitting on all rows")
     return replace(final, seconds=first.seconds + final.seconds)
 
 
-def fit_rows(
+def _fit_rows(
     estimator: Any,
     training: Training,
     rows: np.ndarray,
     recipe: Recipe,
     choice: catalog.Choice,
-    *,
     expected: float | None = None,
     label: str = "fitting",
 ) -> Fitted:
@@ -136,14 +118,8 @@ def _forecast(
     start = time.monotonic()
     try:
         with working("looking how long it will take"):
-            catalog.fit(
-                clone(estimator),
-                X.iloc[some],
-                y[some],
-                None if weight is None else weight[some],
-                part,
-                choice.name,
-            )
+            pilot = None if weight is None else weight[some]
+            catalog.fit(clone(estimator), X.iloc[some], y[some], pilot, part, choice.name)
     except Exception:  # a class that is not among these rows, say; the fit itself will tell
         return None
     return (time.monotonic() - start) * (len(y) / m) ** choice.growth
@@ -155,7 +131,7 @@ def _pairs(text: str | None) -> Any:
         return text
     if text.isdigit():
         return int(text)
-    pairs = [tuple(name.strip() for name in pair.split("*")) for pair in text.split(",")]
+    pairs = [pair_of(pair) for pair in text.split(",")]
     if any(len(pair) != 2 for pair in pairs):
         raise UserError(
             f"--interactions is auto, a number, or pairs such as age*income,age*sex, got {text!r}."
@@ -186,8 +162,13 @@ def _tell(fitted: Fitted, out: str | None) -> None:
     recipe = fitted.recipe
     if hasattr(fitted.model, "summary"):
         show(str(fitted.model.summary()))
+    if hasattr(fitted.model, "loo_"):
+        show(
+            "\nLeaving one row out does not repeat the choices made on all rows, such as that of the terms: "
+            "with few rows and many candidates it is optimistic."
+        )
     if recipe.held_out:
-        show(f"\nOn {100 * recipe.split:g} % of the rows, held out:")
+        show(f"\nOn {100 * recipe.split:g} % of the rows, held out from all choices:")
         width = max(len(TITLES[name]) for name in recipe.held_out)
         for name, value in recipe.held_out.items():
             show(f"  {TITLES[name]:<{width}}  {as_words(name, value)}")

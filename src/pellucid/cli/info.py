@@ -9,12 +9,13 @@ from typing import Any
 from pellucid.cli.console import clean, show, show_json
 from pellucid.cli.errors import UserError
 from pellucid.cli.recipe import Recipe
-from pellucid.cli.scores import TITLES, as_words
+from pellucid.cli.scores import in_words
+from pellucid.effects.summary import counted
 from pellucid.exceptions import ModelFileError
 from pellucid.export import describe
 
 
-def info_command(model: str, *, as_json: bool = False) -> None:
+def info_command(model: str, *, as_json: bool) -> None:
     """Describe a model file."""
     path = Path(model)
     if path.is_dir():
@@ -60,23 +61,15 @@ def info_command(model: str, *, as_json: bool = False) -> None:
 
 def _fit_facts(recipe: Recipe) -> list[tuple[str, Any]]:
     facts: list[tuple[str, Any]] = [
-        ("fitted on", f"{recipe.data}, {recipe.rows:,} rows"),
+        ("fitted on", f"{recipe.data}, {counted(recipe.rows, 'row')}"),
         ("task", f"{recipe.task} of {recipe.target}"),
         ("features", _listed([f"{name} ({kind})" for name, kind in recipe.columns.items()])),
     ]
-    for label, name in (
-        ("weights", recipe.weights),
-        ("exposure", recipe.exposure),
-        ("offset", recipe.offset),
-    ):
-        if name is not None:
-            facts.append((label, name))
+    read = f"{recipe.weights}, read as {recipe.weights_as}" if recipe.weights_as else recipe.weights
+    columns = (("weights", read), ("exposure", recipe.exposure), ("offset", recipe.offset))
+    facts += [(label, name) for label, name in columns if name is not None]
     if recipe.held_out:
-        scores = ", ".join(
-            f"{TITLES.get(name, name)} {as_words(name, float(value))}"
-            for name, value in recipe.held_out.items()
-        )
-        facts.append((f"on {100 * recipe.split:g} % held out", scores))
+        facts.append((f"on {100 * recipe.split:g} % held out", in_words(recipe.held_out)))
     return facts
 
 

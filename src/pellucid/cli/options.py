@@ -1,63 +1,148 @@
-"""Arguments and options that several verbs of the program share."""
+"""The arguments and options of the program, each declared once."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, TypedDict
 
 import typer
 
-DATA_PANEL = "Table"
-FIT_PANEL = "How to fit"
-OUT_PANEL = "Output"
+from pellucid.data.weights import READINGS
 
+TASKS = ("regression", "classification", "counts")
+
+_data = partial(typer.Option, rich_help_panel="Table")
+_fit = partial(typer.Option, rich_help_panel="How to fit")
+_out = partial(typer.Option, rich_help_panel="Output")
+_file = partial(_out, "--out", "-o", metavar="FILE")
+
+
+def _one_of(*choices: str) -> Callable[[str | None], str | None]:
+    """What checks that an option is one of several words."""
+
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in choices:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}.")
+        return value
+
+    return check
+
+
+def _names(drop: list[str] | None) -> list[str]:
+    """Names of columns, given one by one or with commas between them."""
+    return [name.strip() for entry in drop or [] for name in entry.split(",") if name.strip()]
+
+
+class Roles(TypedDict, total=False):
+    """What the columns of a table are for; the options that ``fit`` and ``compare`` share."""
+
+    target: str
+    task: str | None
+    weights: str | None
+    weights_as: str | None
+    exposure: str | None
+    offset: str | None
+    drop: list[str] | None
+
+
+# -------------------------------------------------------------------------- the table
 Table = Annotated[str, typer.Argument(metavar="TABLE", help="File with the rows, or - for standard input.")]
-Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file, as fit --out writes it.")]
-Target = Annotated[
-    str,
-    typer.Option("--target", "-t", metavar="COLUMN", help="Column to predict.", rich_help_panel=DATA_PANEL),
-]
-Weights = Annotated[
+RowTable = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN", help="Column that says how often each row counts.", rich_help_panel=DATA_PANEL
+    typer.Argument(metavar="TABLE", help="Table with the row to explain; - takes CSV or JSON."),
+]
+Sheet = Annotated[str | None, _data(metavar="NAME", help="Sheet of an Excel workbook.")]
+Target = Annotated[str, _data("--target", "-t", metavar="COLUMN", help="Column to predict.")]
+KnownTarget = Annotated[
+    str | None,
+    _data("--target", "-t", metavar="COLUMN", help="Column to predict, if the model file does not say."),
+]
+Task = Annotated[
+    str | None,
+    _data(callback=_one_of(*TASKS), help=f"{', '.join(TASKS)}; guessed from the target if not given."),
+]
+Weights = Annotated[str | None, _data(metavar="COLUMN", help="Column that says what each row counts for.")]
+WeightsAs = Annotated[
+    str | None,
+    _data(
+        callback=_one_of(*READINGS),
+        help="How weights are read. counts: 2 is the row twice; precision: only ratios matter, as of survey "
+        "weights; auto: counts, unless their mean is far from one.",
     ),
 ]
 Exposure = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column with time or amount at risk; makes the target counts.",
-        rich_help_panel=DATA_PANEL,
-    ),
+    _data(metavar="COLUMN", help="Column with time or amount at risk; makes the target counts."),
 ]
 Offset = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="Column with a known part of the linear predictor.", rich_help_panel=DATA_PANEL
-    ),
+    str | None, _data(metavar="COLUMN", help="Column with a known part of the linear predictor.")
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(
+    _data(
         "--drop",
         "-d",
         metavar="COLUMN",
+        callback=_names,
         help="Column to leave out; can be repeated, or a,b,c.",
-        rich_help_panel=DATA_PANEL,
     ),
 ]
-Task = Annotated[
+
+# ------------------------------------------------------------------------- the model
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file, as fit --out writes it.")]
+ModelName = Annotated[
+    str,
+    _fit(
+        "--model",
+        "-m",
+        metavar="NAME",
+        help="additive, sparse-additive, isk, interpretable, ridge or glm.",
+    ),
+]
+ModelNames = Annotated[
     str | None,
-    typer.Option(
-        help="regression, classification or counts; guessed from the target if not given.",
-        rich_help_panel=DATA_PANEL,
+    _fit(
+        "--models",
+        "-m",
+        metavar="NAMES",
+        help="Names with commas: models of fit, and dummy, linear, ebm, lightgbm. If not given: those for "
+        "the task that are installed and not too slow for the table.",
     ),
 ]
-Sheet = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Sheet of an Excel workbook.", rich_help_panel=DATA_PANEL)
+Loss = Annotated[str | None, _fit(help="squared, poisson, gamma, logistic, ...")]
+Interactions = Annotated[
+    str | None,
+    _fit(help="auto, how many pairs at most, or which: age*income,age*sex. Additive only."),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of the random choice of rows.", rich_help_panel=FIT_PANEL)]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="One JSON document instead of text.", rich_help_panel=OUT_PANEL)
+Split = Annotated[float, _fit(help="Share of the rows held out for the score; fit takes 0 for none.")]
+Splits = Annotated[int, _fit(min=1, help="How many random splits.")]
+Refit = Annotated[bool, _fit(help="Whether the model is fitted on all rows after scoring.")]
+Seed = Annotated[int, _fit(help="Seed of the random choice of rows.")]
+
+# ------------------------------------------------------------------ what is asked of it
+Proba = Annotated[bool, typer.Option("--proba", help="Probabilities of the classes as well.")]
+Interval = Annotated[
+    float | None, typer.Option(help="Ends of intervals that cover this share of new targets, such as 0.9.")
 ]
-Page = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Write the columns of the table as well.")]
+Row = Annotated[int | None, typer.Option("--row", "-r", help="Which row, counted from 1.")]
+Term = Annotated[
+    str | None, typer.Option(help="Show the function of one term as CSV, such as age or age*income.")
+]
+Class = Annotated[
+    str | None, typer.Option("--class", help="Class to speak for; the predicted one if not given.")
+]
+Top = Annotated[int, typer.Option(min=1, help="How many terms to show.")]
+Title = Annotated[str | None, typer.Option(help="Heading of the page.")]
+MaxRows = Annotated[int, typer.Option(min=0, help="Rows of the table that the page may contain.")]
+Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
+
+# --------------------------------------------------------------------------- the output
+ModelFile = Annotated[str | None, _file(help="Where to save the model.")]
+TableFile = Annotated[
+    str | None, _file(help="File to write, by its ending; CSV to standard output if not given.")
+]
+ScoresFile = Annotated[str | None, _file(help="Table of all scores, one line per split.")]
+Page = Annotated[str, _file(help="The page to write.")]
+AsJson = Annotated[bool, _out("--json", help="One JSON document instead of text.")]

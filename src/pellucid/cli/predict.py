@@ -11,7 +11,7 @@ from pellucid.cli import catalog
 from pellucid.cli.console import say, show_json, working
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import as_text, convert
-from pellucid.cli.scores import TITLES, as_words, measure
+from pellucid.cli.scores import in_words, measure
 from pellucid.cli.stored import Stored, load_model
 from pellucid.cli.tables import Source, read_table, write_table
 
@@ -22,12 +22,12 @@ def predict_command(
     model: str,
     table: str,
     *,
-    proba: bool = False,
-    interval: float | None = None,
-    keep: bool = False,
-    sheet: str | None = None,
-    out: str | None = None,
-    as_json: bool = False,
+    proba: bool,
+    interval: float | None,
+    keep: bool,
+    sheet: str | None,
+    out: str | None,
+    as_json: bool,
 ) -> None:
     """Predict every row of a table."""
     if interval is not None and not 0 < interval < 1:
@@ -110,8 +110,8 @@ def _tell_score(stored: Stored, source: Source, X: Any, known: dict[str, np.ndar
         found = measure(stored.model, X, y, recipe.task, None, known)
     except (UserError, ValueError):  # the column is of that name, but something else
         return
-    words = ", ".join(f"{TITLES[name]} {as_words(name, value)}" for name, value in found.items())
-    say(f"The table has {recipe.target} as well: {words}; flattering if the model was fitted on these rows.")
+    score = f"The table has {recipe.target} as well: {in_words(found)}"
+    say(f"{score}; flattering if the model was fitted on these rows.")
 
 
 def targets(stored: Stored, column: pd.Series, *, comma: bool = False) -> np.ndarray:

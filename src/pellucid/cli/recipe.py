@@ -18,7 +18,7 @@ MISSING = "(missing)"
 _MOST_LEVELS = 50  # indicator columns of one category
 _TYPES: dict[str, Any] = {
     **dict.fromkeys(("columns", "fill", "levels", "held_out"), dict),
-    **dict.fromkeys(("weights", "exposure", "offset"), str | None),
+    **dict.fromkeys(("weights", "weights_as", "exposure", "offset"), str | None),
     "rows": int,
     "split": (int, float),
 }
@@ -42,6 +42,7 @@ class Recipe:
     takes: str = "all"
     """all: tables as they come; filled: without missing values; numbers: numbers alone."""
     weights: str | None = None
+    weights_as: str | None = None
     exposure: str | None = None
     offset: str | None = None
     data: str = ""

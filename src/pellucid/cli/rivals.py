@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,103 +18,84 @@ from sklearn.preprocessing import StandardScaler
 from pellucid.cli import catalog
 from pellucid.cli.errors import UserError, need
 from pellucid.cli.recipe import Recipe
-from pellucid.cli.scores import measure
-
-
-class Contestant(Protocol):
-    """Fits on some rows and is scored on others."""
-
-    def score(self, train: Any, test: Any) -> dict[str, float]:
-        """Measures on the test rows."""
+from pellucid.cli.scores import amount_of, measure
 
 
 @dataclass
-class Ours:
-    """One of the models of the catalog."""
+class Contestant:
+    """A model that is fitted on some rows and scored on others."""
 
-    choice: catalog.Choice
+    name: str
     recipe: Recipe
+    fit: Callable[..., Any]
+    """From features, targets, weights or ``None``, and exposure and offset to a fitted model."""
 
     def score(self, train: Any, test: Any) -> dict[str, float]:
-        """Fit with all that pellucid takes."""
+        """Measures on the test rows."""
         X, y, weight, known = train
         recipe = self.recipe.learn(X)
-        model = self.choice.make(recipe.task, {})
-        catalog.fit(model, recipe.apply(X), y, weight, known, self.choice.name)
+        model = self.fit(recipe.apply(X), y, weight, known)
         X, y, weight, known = test
         return measure(model, recipe.apply(X), y, recipe.task, weight, known)
 
 
 @dataclass
-class Theirs:
-    """A rival: of counts it fits the rate per exposure, and an offset of numbers is taken off."""
+class _Rival:
+    """A model that knows neither exposure nor offset.
 
-    make: Callable[[str, Recipe], Any]
-    recipe: Recipe
-    weighted: str = "sample_weight"
-    """Name under which weights are passed to ``fit``."""
-
-    def score(self, train: Any, test: Any) -> dict[str, float]:
-        """Fit, and give the predictions their exposure or offset back."""
-        X, y, weight, known = train
-        task, recipe = self.recipe.task, self.recipe.learn(X)
-        model = self.make(task, recipe)
-        weight = np.ones(len(y)) if weight is None else weight
-        amount = _amount(known, len(y))
-        if task == "counts":
-            y, weight = y / amount, weight * amount
-        elif task == "regression":
-            y = y - known.get("offset", 0.0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model.fit(recipe.apply(X), y, **{self.weighted: weight})
-            X, y, weight, known = test
-            return measure(_Back(model, task), recipe.apply(X), y, task, weight, known)
-
-
-@dataclass
-class _Back:
-    """A rival's predictions with exposure and offset."""
+    Of counts it fits the rate per exposure, and an offset of numbers is taken off; predictions get them back.
+    Columns are numbered, as some packages allow few characters in their names.
+    """
 
     model: Any
     task: str
+
+    def fit(self, X: pd.DataFrame, y: np.ndarray, weight: Any, known: dict[str, Any]) -> _Rival:
+        weight = np.ones(len(y)) if weight is None else weight
+        if self.task == "counts":
+            amount = amount_of(known, len(y))
+            y, weight = y / amount, weight * amount
+        elif self.task == "regression":
+            y = y - known.get("offset", 0.0)
+        last = f"{self.model.steps[-1][0]}__" if hasattr(self.model, "steps") else ""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.model.fit(_numbered(X), y, **{f"{last}sample_weight": weight})
+        return self
 
     @property
     def classes_(self) -> Any:
         return self.model.classes_
 
-    def predict(self, X: Any, **known: Any) -> Any:
-        """Predict."""
-        found = self.model.predict(X)
+    def predict(self, X: pd.DataFrame, **known: Any) -> Any:
+        found = self.model.predict(_numbered(X))
         if self.task == "counts":
-            return found * _amount(known, len(found))
+            return found * amount_of(known, len(found))
         return found + known["offset"] if "offset" in known else found
 
-    def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the classes."""
-        return self.model.predict_proba(X)
+    def predict_proba(self, X: pd.DataFrame) -> Any:
+        return self.model.predict_proba(_numbered(X))
 
 
-def _amount(known: dict[str, Any], n: int) -> np.ndarray:
-    return np.asarray(known.get("exposure", np.ones(n))) * np.exp(
-        np.asarray(known.get("offset", np.zeros(n)))
-    )
+def _numbered(X: pd.DataFrame) -> pd.DataFrame:
+    return X.set_axis([f"x{j}" for j in range(X.shape[1])], axis=1)
 
 
 # --------------------------------------------------------------------- who they are
-def _dummy(task: str, recipe: Recipe) -> Any:
+def _dummy(task: str) -> Any:
     return DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
 
 
-def _linear(task: str, recipe: Recipe) -> Any:
-    if task == "classification":
-        return make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
-    if task == "counts":
-        return make_pipeline(StandardScaler(), PoissonRegressor(alpha=1e-4, max_iter=2000))
-    return make_pipeline(StandardScaler(), LinearRegression())
+def _linear(task: str) -> Any:
+    last = {
+        "classification": LogisticRegression(max_iter=2000),
+        "counts": PoissonRegressor(alpha=1e-4, max_iter=2000),
+        "regression": LinearRegression(),
+    }
+    return make_pipeline(StandardScaler(), last[task])
 
 
-def _ebm(task: str, recipe: Recipe) -> Any:
+def _ebm(task: str) -> Any:
     glassbox: Any = need("interpret.glassbox", "The model ebm")
     if task == "classification":
         return glassbox.ExplainableBoostingClassifier(n_jobs=1, random_state=0)
@@ -122,68 +103,44 @@ def _ebm(task: str, recipe: Recipe) -> Any:
     return glassbox.ExplainableBoostingRegressor(n_jobs=1, random_state=0, objective=objective)
 
 
-def _lightgbm(task: str, recipe: Recipe) -> Any:
+def _lightgbm(task: str) -> Any:
     lightgbm: Any = need("lightgbm", "The model lightgbm")
     options = {"verbose": -1, "n_jobs": 1, "random_state": 0}
     if task == "classification":
-        return _Numbered(lightgbm.LGBMClassifier(**options))
-    objective = "poisson" if task == "counts" else "regression"
-    return _Numbered(lightgbm.LGBMRegressor(objective=objective, **options))
+        return lightgbm.LGBMClassifier(**options)
+    return lightgbm.LGBMRegressor(objective="poisson" if task == "counts" else "regression", **options)
 
 
-@dataclass
-class _Numbered:
-    """LightGBM allows few characters in names of columns: they are numbered."""
-
-    model: Any
-
-    @property
-    def classes_(self) -> Any:
-        return self.model.classes_
-
-    def fit(self, X: pd.DataFrame, y: Any, sample_weight: Any) -> None:
-        self.model.fit(self._rows(X), y, sample_weight=sample_weight)
-
-    def predict(self, X: pd.DataFrame) -> Any:
-        return self.model.predict(self._rows(X))
-
-    def predict_proba(self, X: pd.DataFrame) -> Any:
-        return self.model.predict_proba(self._rows(X))
-
-    def _rows(self, X: pd.DataFrame) -> pd.DataFrame:
-        return X.set_axis([f"x{j}" for j in range(X.shape[1])], axis=1)
-
-
-_RIVALS: dict[str, tuple[Callable[[str, Recipe], Any], str, str, str]] = {
-    "dummy": (_dummy, "numbers", "sample_weight", ""),
-    "linear": (_linear, "numbers", "", ""),
-    "ebm": (_ebm, "filled", "sample_weight", "interpret"),
-    "lightgbm": (_lightgbm, "numbers", "sample_weight", "lightgbm"),
+_RIVALS: dict[str, tuple[Callable[[str], Any], str, str]] = {
+    "dummy": (_dummy, "numbers", ""),
+    "linear": (_linear, "numbers", ""),
+    "ebm": (_ebm, "filled", "interpret"),
+    "lightgbm": (_lightgbm, "numbers", "lightgbm"),
 }
-
-NAMES = (*_RIVALS, *catalog.MODELS)
-"""All that can be compared."""
+"""How each is made, what it takes, and the package that it needs."""
 
 
 def contestant(name: str, recipe: Recipe) -> Contestant:
     """A model or rival by name, ready for a task."""
-    from dataclasses import replace
-
+    task = recipe.task
     if name in catalog.MODELS:
         choice = catalog.find(name)
-        choice.make(recipe.task, {})  # refuses a task that it is not for
-        return Ours(choice, replace(recipe, model=name, takes=choice.takes))
+        options = {} if recipe.weights_as is None else {"weights": recipe.weights_as}
+        choice.make(task, options)  # refuses a task that it is not for
+        return Contestant(
+            name,
+            replace(recipe, model=name, takes=choice.takes),
+            lambda *rows: catalog.fit(choice.make(task, options), *rows, name),
+        )
     if name not in _RIVALS:
-        raise UserError(f"There is no model {name!r}; there are {', '.join(NAMES)}.")
-    make, takes, weighted, package = _RIVALS[name]
+        known = ", ".join((*_RIVALS, *catalog.MODELS))
+        raise UserError(f"There is no model {name!r}; there are {known}.")
+    make, takes, package = _RIVALS[name]
     if package and find_spec(package) is None:
         raise UserError(f"The model {name} needs {package}: pip install {package}")
-    if recipe.offset is not None and recipe.task == "classification":
+    if recipe.offset is not None and task == "classification":
         raise UserError(f"The model {name} takes no offset for classes.")
-    if not weighted:  # in a pipeline, weights are those of its last step
-        last = make(recipe.task, recipe).steps[-1][0]
-        weighted = f"{last}__sample_weight"
-    return Theirs(make, replace(recipe, takes=takes), weighted)
+    return Contestant(name, replace(recipe, takes=takes), lambda *rows: _Rival(make(task), task).fit(*rows))
 
 
 def usual(recipe: Recipe, n_rows: int) -> list[str]:
@@ -191,11 +148,10 @@ def usual(recipe: Recipe, n_rows: int) -> list[str]:
     names = ["dummy", "linear", "sparse-additive", "isk", "additive"]
     if n_rows <= 3000:
         names.append("glm" if recipe.task == "counts" else "ridge")
-    names += [name for name in ("ebm", "lightgbm") if find_spec(_RIVALS[name][3]) is not None]
-    if recipe.task == "counts":
-        names = [name for name in names if name not in ("sparse-additive", "isk")]
+    names += [name for name in ("ebm", "lightgbm") if find_spec(_RIVALS[name][2]) is not None]
+    left_out = set()
+    if recipe.task == "counts" or recipe.offset is not None:
+        left_out |= {"sparse-additive", "isk"}
     if recipe.offset is not None:
-        names = [name for name in names if name not in ("sparse-additive", "isk", "ridge")]
-        if recipe.task == "classification":
-            names = [name for name in names if name in catalog.MODELS]
-    return names
+        left_out |= {"ridge"} | (set(_RIVALS) if recipe.task == "classification" else set())
+    return [name for name in names if name not in left_out]

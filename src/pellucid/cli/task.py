@@ -10,8 +10,8 @@ import pandas as pd
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import Told, as_text, understand
 
-TASKS = ("regression", "classification", "counts")
 _MANY_CLASSES = 100
+_MANY_SCORES = 20  # different numbers with decimals that may still be classes, such as 0.5, 1, 1.5
 _FEW = 12  # whole numbers with so few different values may be codes of classes
 
 
@@ -106,7 +106,13 @@ def _classes(told: Told, column: pd.Series) -> np.ndarray:
         return told.values.to_numpy(dtype=bool)
     if told.kind == "number":
         numbers = told.values.to_numpy(dtype=float)
-        if np.all(numbers == np.round(numbers)):
+        whole, distinct = bool(np.all(numbers == np.round(numbers))), len(np.unique(numbers))
+        if (distinct > _MANY_SCORES and not whole) or distinct > max(_MANY_CLASSES, len(numbers) / 2):
+            raise UserError(
+                f"The target {str(column.name)!r} is continuous, {distinct} different numbers in "
+                f"{len(numbers)} rows: say --task regression, or give classes."
+            )
+        if whole:
             return numbers.astype(np.int64)
     return as_text(column).to_numpy(dtype=object).astype(str)
 

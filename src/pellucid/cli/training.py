@@ -14,6 +14,7 @@ from pellucid.cli.kinds import as_text, understand
 from pellucid.cli.recipe import Recipe, no_column, numbers_of
 from pellucid.cli.tables import Source
 from pellucid.cli.task import Target, read_target
+from pellucid.effects.summary import counted
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,17 @@ def training_rows(
     *,
     task: str | None = None,
     weights: str | None = None,
+    weights_as: str | None = None,
     exposure: str | None = None,
     offset: str | None = None,
-    drop: Sequence[str] = (),
+    drop: Sequence[str] | None = None,
     loss: str | None = None,
 ) -> Training:
     """Take a table apart, and say on standard error how it was understood."""
+    if weights_as is not None and weights is None:
+        raise UserError("--weights-as says how weights are read: name their column with --weights.")
     roles = {"target": target, "weights": weights, "exposure": exposure, "offset": offset}
-    for name in (*roles.values(), *drop):
+    for name in (*roles.values(), *(drop or ())):
         if name is not None and name not in source.frame.columns:
             raise UserError(no_column(source, name))
     source = _with_target(source, target)
@@ -72,13 +76,14 @@ def training_rows(
         for key, name in (("exposure", exposure), ("offset", offset))
         if name is not None
     }
-    aside = {name for name in roles.values() if name is not None} | set(drop)
+    aside = {name for name in roles.values() if name is not None} | set(drop or ())
     X, kinds = _features(source, [name for name in source.frame.columns if name not in aside])
     recipe = Recipe(
         task=goal.task,
         target=target,
         columns=kinds,
         weights=weights,
+        weights_as=weights_as,
         exposure=exposure,
         offset=offset,
         data=source.name,
@@ -94,7 +99,8 @@ def _with_target(source: Source, target: str) -> Source:
         raise UserError(f"The target {target!r} is empty in every row.")
     if present.all():
         return source
-    say(f"{int((~present).sum())} rows without {target} were left out.")
+    gone = int((~present).sum())
+    say(f"{counted(gone, 'row')} without {target} {'was' if gone == 1 else 'were'} left out.")
     return Source(source.frame[present].reset_index(drop=True), source.name, source.comma)
 
 

@@ -15,19 +15,20 @@ from pellucid.cli.predict import targets
 from pellucid.cli.recipe import no_column, numbers_of
 from pellucid.cli.stored import load_model
 from pellucid.cli.tables import Source, read_table
+from pellucid.effects.summary import counted
 
 
 def report_command(
     model: str,
     table: str,
     *,
-    target: str | None = None,
-    title: str | None = None,
-    max_rows: int = 200,
-    sheet: str | None = None,
-    out: str = "report.html",
-    open_it: bool = False,
-    as_json: bool = False,
+    target: str | None,
+    title: str | None,
+    max_rows: int,
+    sheet: str | None,
+    out: str,
+    open_it: bool,
+    as_json: bool,
 ) -> None:
     """Write the report of a model on the rows of a table."""
     stored = load_model(model)
@@ -61,6 +62,7 @@ def report_command(
         show(str(path))
         say(f"The page opens in a browser, without network: {path.as_uri()}")
         if max_rows and recipe is not None:
-            say(f"{min(max_rows, len(y))} rows of {source.name} are in it for all to read; see --max-rows.")
+            rows = counted(min(max_rows, len(y)), "row")
+            say(f"The page holds {rows} of {source.name} for all to read; see --max-rows.")
     if open_it:
         webbrowser.open(path.as_uri())
