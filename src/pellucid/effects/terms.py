@@ -115,6 +115,26 @@ class Effect:
             raise ValueError(f"The effect of {self.name!r} has no standard errors.")
         return self.values - z * self.se, self.values + z * self.se
 
+    def which(self, output: Any = None) -> list[int]:
+        """Positions of the outputs asked for by number or name; all of them by default."""
+        count = self.values.shape[-1] if self.values.ndim > len(self.grids) else 1
+        if output is None:
+            return list(range(count))
+        if str(output) in self.outputs:
+            return [self.outputs.index(str(output))]
+        if isinstance(output, (int, np.integer)) and 0 <= output < count:
+            return [int(output)]
+        known = ", ".join(self.outputs) if self.outputs else f"0 to {count - 1}"
+        raise ValueError(f"There is no output {output!r}; there are {known}.")
+
+    def of(self, k: int) -> Effect:
+        """The effect on one output."""
+        if self.values.ndim == len(self.grids):
+            return self
+        name = self.outputs[k] if self.outputs else f"output {k}"
+        se = None if self.se is None else self.se[..., k]
+        return replace(self, values=self.values[..., k], se=se, outputs=(name,))
+
     @property
     def sizes(self) -> np.ndarray:
         """Root mean square of the effect over the training rows, one number per output."""

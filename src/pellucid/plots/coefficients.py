@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.effects.stability import features_first
 from pellucid.plots.names import labels, plain
-from pellucid.plots.style import BLUE, GREY, ORANGE, new_axes, tidy
+from pellucid.plots.style import BLUE, GREY, ORANGE, named_rows, new_axes, tidy
 
 _NUMBERED = re.compile(r"(\D{0,8}?)(\d+(?:\.\d+)?)(\D{0,8})")
 
@@ -133,12 +133,9 @@ def _bars(
     if reach is not None:
         ax.errorbar(values[order], at, xerr=reach[order], fmt="none", ecolor="0.25", capsize=2, linewidth=1)
     ax.axvline(0.0, color=GREY, linewidth=1)
-    ax.set_yticks(at, labels=[labels(names)[j] for j in order])
-    ax.set_ylim(-0.6, len(order) - 0.4)
     few = len(order) < len(values)
-    tidy(ax, f"{len(order)} largest of {len(values)} coefficients" if few else "Coefficients", what, "")
-    ax.grid(False, axis="y")
-    return ax
+    title = f"{len(order)} largest of {len(values)} coefficients" if few else "Coefficients"
+    return named_rows(ax, [labels(names)[j] for j in order], title, what)
 
 
 def _profile(

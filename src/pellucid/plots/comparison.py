@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.effects.stability import Stability, average_ranks
+from pellucid.effects.summary import counted
 from pellucid.plots.names import labels
-from pellucid.plots.style import BLUE, GREY, ORANGE, new_axes, tidy
+from pellucid.plots.style import BLUE, GREY, ORANGE, named_rows, new_axes
 
 
 def plot_comparison(
@@ -65,12 +66,9 @@ def plot_comparison(
     texts = labels(names)
     if len(names) > 1:
         texts = [f"{text}\nmean rank {rank:.2f}" for text, rank in zip(texts, ranks, strict=True)]
-    ax.set_yticks(np.arange(len(names)), labels=[texts[j] for j in order])
-    ax.set_ylim(-0.6, len(names) - 0.4)
     better = "smaller is better" if lower else "larger is better"
-    tidy(ax, f"{len(values)} splits, the same for all", f"{measure}, {better}", "")
-    ax.grid(False, axis="y")
-    return ax
+    title = f"{counted(len(values), 'split')}, the same for all"
+    return named_rows(ax, [texts[j] for j in order], title, f"{measure}, {better}")
 
 
 def _columns(scores: Any) -> tuple[list[str], np.ndarray]:

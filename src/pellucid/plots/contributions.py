@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.effects.explanation import Explanation, explain_row
 from pellucid.plots.names import labels, plain, wrapped
-from pellucid.plots.style import BLUE, GREY, ORANGE, new_axes, tidy
+from pellucid.plots.style import BLUE, GREY, ORANGE, named_rows, new_axes
 
 
 def plot_contributions(
@@ -72,19 +72,14 @@ def plot_contributions(
         text = f"{value:+.3g}".replace("-", "−")
         right = max(starts[i], ends[i]) + 0.012 * span
         ax.text(right, i, text, va="center", fontsize=9, zorder=4, bbox=paper)
-    ax.set_yticks(at, labels=_labels(shown))
-    ax.set_ylim(len(values) - 0.4, -0.6)  # the largest on top
     ax.set_xlim(low - 0.05 * span, high + 0.14 * span)
     predicted = _text(explanation.prediction)
-    which = (
-        f" ({explanation.output})"
-        if explanation.output and explanation.output not in explanation.scale
-        else ""
-    )
+    output = explanation.output
+    which = f" ({output})" if output and output not in explanation.scale else ""
     title = f"from {explanation.intercept:.4g} (intercept) to {explanation.total:.4g}"
     title = f"Predicted {predicted}\n{title}" if predicted else title[:1].upper() + title[1:]
-    tidy(ax, plain(title), wrapped(f"{explanation.scale}{which}", 60), "")
-    ax.grid(False, axis="y")
+    named_rows(ax, _labels(shown), plain(title), wrapped(f"{explanation.scale}{which}", 60))
+    ax.invert_yaxis()  # the largest on top
     return ax
 
 

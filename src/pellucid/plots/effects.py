@@ -120,12 +120,14 @@ def _draw(effect: Effect, words: str, output: Any, band: float | None, density: 
     what = f"effect on the {words}" if words else "effect"
     if len(effect.grids) == 2:
         return draw_pair(effect, output, what, density, ax)
-    shown = _outputs(effect, output)
+    which = effect.which(output)
+    shown = [effect.of(k) for k in which]
     ax = new_axes(ax, size=(5.2, 3.8))
     grid = effect.grids[0]
     draw = _levels if grid.levels else _curve
-    draw(effect, grid, shown, band, density, ax)
-    alone = effect.outputs[shown[0]] if effect.outputs and len(shown) == 1 else ""
+    names = [labels(effect.outputs, 20)[k] if effect.outputs else f"output {k}" for k in which]
+    draw(grid, shown, names, band, density, ax)
+    alone = effect.outputs[which[0]] if effect.outputs and len(shown) == 1 else ""
     tidy(ax, wrapped(alone) if alone else "", wrapped(grid.feature), wrapped(what, 30))
     if len(shown) > 1:
         above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
@@ -154,50 +156,31 @@ def _find(model: Any, term: Any) -> Effect:
     return found[0]
 
 
-def _outputs(effect: Effect, output: Any) -> list[int]:
-    """Positions of the outputs to draw."""
-    count = effect.values.shape[-1] if effect.values.ndim > len(effect.grids) else 1
-    if output is None:
-        return list(range(count))
-    names = list(effect.outputs)
-    if str(output) in names:
-        return [names.index(str(output))]
-    if isinstance(output, (int, np.integer)) and 0 <= output < count:
-        return [int(output)]
-    known = ", ".join(names) if names else f"0 to {count - 1}"
-    raise ValueError(f"There is no output {output!r}; there are {known}.")
+def _note(ax: Any, text: str) -> None:
+    """A remark in the upper right corner."""
+    ax.annotate(
+        text, (0.99, 0.99), xycoords="axes fraction", fontsize="small", color=GREY, ha="right", va="top"
+    )
 
 
-def _of(effect: Effect, values: np.ndarray | None, which: int) -> np.ndarray | None:
-    """One output of the effect's values or errors."""
-    several = effect.values.ndim > len(effect.grids)
-    return values if values is None or not several else values[..., which]
-
-
-def _name(effect: Effect, which: int) -> str:
-    return labels(effect.outputs, 20)[which] if effect.outputs else f"output {which}"
-
-
-def _curve(effect: Effect, grid: Grid, shown: list[int], band: float | None, density: bool, ax: Any) -> None:
-    m = len(grid) - int(grid.missing)
+def _curve(
+    grid: Grid, shown: list[Effect], names: list[str], band: float | None, density: bool, ax: Any
+) -> None:
+    m, rows = len(grid) - int(grid.missing), shown[0].density
     x = np.asarray(grid.points[:m], dtype=float)
-    bulk = _bulk(x, effect.density[:m])
+    bulk = _bulk(x, rows[:m])
     x = x[bulk]
     if len(x) < m:
-        share = 100 * (1 - effect.density[bulk].sum() / max(effect.density[:m].sum(), 1e-300))
-        note = f"{share:.2g} % of the rows lie outside"
-        ax.annotate(
-            note, (0.99, 0.99), xycoords="axes fraction", fontsize="small", color=GREY, ha="right", va="top"
-        )
+        share = 100 * (1 - rows[bulk].sum() / max(rows[:m].sum(), 1e-300))
+        _note(ax, f"{share:.2g} % of the rows lie outside")
     low, high = (float(x[0]), float(x[-1])) if len(x) else (0.0, 1.0)
     span = (high - low) or 1.0
     ax.axhline(0.0, color=GREY, linewidth=1)
     apart = high + 0.13 * span
-    for place, which in enumerate(shown):
-        values, se = _of(effect, effect.values, which), _of(effect, effect.se, which)
-        assert values is not None
+    for place, effect in enumerate(shown):
+        values, se = effect.values, effect.se
         style = line_style(place)
-        ax.plot(x, values[bulk], linewidth=2, label=_name(effect, which), **style)
+        ax.plot(x, values[bulk], linewidth=2, label=names[place], **style)
         if se is not None and band:
             reach = band * se[bulk]
             ax.fill_between(
@@ -210,7 +193,7 @@ def _curve(effect: Effect, grid: Grid, shown: list[int], band: float | None, den
     _room(ax, density)
     if density and len(x) > 1:
         edges = np.concatenate([x[:1], (x[1:] + x[:-1]) / 2, x[-1:]])
-        _strip(ax, edges, effect.density[bulk] / np.diff(edges))
+        _strip(ax, edges, rows[bulk] / np.diff(edges))
     thin_ticks(ax)
     ax.set_xlim(low - 0.03 * span, (apart + 0.09 * span) if grid.missing else high + 0.03 * span)
     if grid.missing:
@@ -240,38 +223,35 @@ def _missing_tick(ax: Any, low: float, high: float, apart: float) -> None:
     ax.set_xticks([*ticks, apart], labels=[*(f"{t:.6g}" for t in ticks), "missing"])
 
 
-def _levels(effect: Effect, grid: Grid, shown: list[int], band: float | None, density: bool, ax: Any) -> None:
-    keep = np.arange(len(grid))
+def _levels(
+    grid: Grid, shown: list[Effect], names: list[str], band: float | None, density: bool, ax: Any
+) -> None:
+    keep, rows = np.arange(len(grid)), shown[0].density
     if len(keep) > _MOST_LEVELS:
-        keep = np.sort(np.argsort(-effect.density, kind="stable")[:_MOST_LEVELS])
-        note = f"the {_MOST_LEVELS} of {len(grid)} levels with the most rows"
-        ax.annotate(
-            note, (0.99, 0.99), xycoords="axes fraction", fontsize="small", color=GREY, ha="right", va="top"
-        )
+        keep = np.sort(np.argsort(-rows, kind="stable")[:_MOST_LEVELS])
+        _note(ax, f"the {_MOST_LEVELS} of {len(grid)} levels with the most rows")
     at = np.arange(len(keep), dtype=float)
     if grid.missing and len(keep) > 1 and keep[-1] == len(grid) - 1:
         at[-1] += 0.6
         ax.axvline(at[-1] - 0.8, color=GREY, linewidth=0.8, linestyle=":")
     ax.axhline(0.0, color=GREY, linewidth=1)
-    for place, which in enumerate(shown):
-        values, se = _of(effect, effect.values, which), _of(effect, effect.se, which)
-        assert values is not None
+    for place, effect in enumerate(shown):
+        values, se = effect.values, effect.se
         aside = 0.5 * (place - (len(shown) - 1) / 2) / max(len(shown), 2)
         bar = band * se[keep] if se is not None and band else None
         colour = line_style(place)["color"]
         marker = "os^Dv"[place % 5]
         ax.errorbar(
             at + aside, values[keep], yerr=bar, fmt=marker, color=colour, markersize=6, capsize=3,
-            label=_name(effect, which),
+            label=names[place],
         )  # fmt: skip
     _room(ax, density)
     if density:
-        top = float(effect.density[keep].max(initial=0.0)) or 1.0
-        heights = _STRIP * effect.density[keep] / top
+        heights = _STRIP * rows[keep] / (float(rows[keep].max(initial=0.0)) or 1.0)
         ax.bar(at, heights, width=0.7, color=GREY, alpha=0.35, transform=ax.get_xaxis_transform(), zorder=1)
-    names = labels([grid.labels()[i] for i in keep], 24)
-    slanted = crowded(ax, names)
-    ax.set_xticks(at, labels=names, rotation=45 if slanted else 0, ha="right" if slanted else "center")
+    levels = labels([grid.labels()[i] for i in keep], 24)
+    slanted = crowded(ax, levels)
+    ax.set_xticks(at, labels=levels, rotation=45 if slanted else 0, ha="right" if slanted else "center")
     if slanted:
         ax.tick_params(axis="x", labelsize="small")
     ax.set_xlim(-0.6, at[-1] + 0.6)

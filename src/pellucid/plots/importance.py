@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.effects.terms import Importances
 from pellucid.plots.names import labels
-from pellucid.plots.style import BLUE, GREY, new_axes, tidy
+from pellucid.plots.style import BLUE, GREY, key, named_rows, new_axes
 
 _PAIR = "#56b4e9"
 
@@ -53,18 +53,12 @@ def plot_importance(importances: Any, *, top: int = 20, ax: Any = None) -> Any:
         at, table.values[order], height=0.7, color=[_PAIR if pair else BLUE for pair in pairs],
         xerr=se, error_kw={"ecolor": GREY, "capsize": 2, "linewidth": 1},
     )  # fmt: skip
-    ax.set_yticks(at, labels=[labels(table.names, 40)[i] for i in order])
-    ax.set_ylim(-0.6, len(order) - 0.4)
     ax.set_xlim(left=min(0.0, float(np.min(table.values[order]))))
     if pairs.any() and not pairs.all():
-        for colour, label in ((BLUE, "one feature"), (_PAIR, "pair")):
-            ax.plot([], [], "s", color=colour, markersize=8, label=label)
-        ax.legend(frameon=True, framealpha=0.9, edgecolor="none", loc="lower right", fontsize="small")
+        key(ax, ((BLUE, "one feature"), (_PAIR, "pair")))
     few = len(order) < len(table)
     title = f"{len(order)} most important of {len(table)} terms" if few else "Importance"
-    tidy(ax, title, table.measure, "")
-    ax.grid(False, axis="y")
-    return ax
+    return named_rows(ax, [labels(table.names, 40)[i] for i in order], title, table.measure)
 
 
 def importances_of(thing: Any) -> Importances:

@@ -7,6 +7,8 @@ import numpy as np
 from pellucid.effects import LeaveOneOut
 from pellucid.plots.style import BLUE, GREY, ORANGE, new_axes, tidy
 
+_POINTS: dict[str, Any] = {"s": 14, "color": BLUE, "alpha": 0.6, "linewidths": 0}
+
 
 def plot_loo(model: Any, kind: str = "predictions", *, output: int = 0, ax: Any = None) -> Any:
     """Draw what leave-one-out says about a model.
@@ -54,35 +56,25 @@ def _predictions(loo: LeaveOneOut, output: int, ax: Any) -> Any:
     observed = predicted + _column(loo.residuals, output)
     ends = [min(observed.min(), predicted.min()), max(observed.max(), predicted.max())]
     ax.plot(ends, ends, color=GREY, linewidth=1, linestyle="--", label="prediction = target")
-    ax.scatter(predicted, observed, s=14, color=BLUE, alpha=0.6, linewidths=0)
+    ax.scatter(predicted, observed, **_POINTS)
     ax.legend(frameon=False, loc="upper left")
     error = float(np.ravel(loo.rmse)[output if np.size(loo.mse) > 1 else 0])
     return tidy(ax, f"Leave-one-out RMSE {error:.4g}", "prediction without the row", "target")
 
 
-def _residuals(loo: LeaveOneOut, output: int, ax: Any) -> Any:
+def _against(x: Any, loo: LeaveOneOut, output: int, ax: Any) -> None:
+    """Residuals of the rows left out against something."""
     ax.axhline(0.0, color=GREY, linewidth=1)
-    ax.scatter(
-        _column(loo.predictions, output),
-        _column(loo.residuals, output),
-        s=14,
-        color=BLUE,
-        alpha=0.6,
-        linewidths=0,
-    )
+    ax.scatter(_column(x, output), _column(loo.residuals, output), **_POINTS)
+
+
+def _residuals(loo: LeaveOneOut, output: int, ax: Any) -> Any:
+    _against(loo.predictions, loo, output, ax)
     return tidy(ax, "Leave-one-out residuals", "prediction without the row", "target − prediction")
 
 
 def _leverages(loo: LeaveOneOut, output: int, ax: Any) -> Any:
-    ax.axhline(0.0, color=GREY, linewidth=1)
-    ax.scatter(
-        _column(loo.leverages, output),
-        _column(loo.residuals, output),
-        s=14,
-        color=BLUE,
-        alpha=0.6,
-        linewidths=0,
-    )
+    _against(loo.leverages, loo, output, ax)
     return tidy(ax, "Rows that pull hard are on the right", "leverage", "leave-one-out residual")
 
 
@@ -92,13 +84,8 @@ def _path(loo: LeaveOneOut, output: int, ax: Any) -> Any:
     error = np.sqrt(_column(path.mse, output))
     best = int(np.argmin(error))
     ax.plot(path.alphas, error, color=BLUE, linewidth=1.8, marker="o" if len(error) < 12 else None)
-    ax.plot(
-        path.alphas[best],
-        error[best],
-        "o",
-        color=ORANGE,
-        label=f"alpha {path.alphas[best]:.3g}, RMSE {error[best]:.4g}",
-    )
+    label = f"alpha {path.alphas[best]:.3g}, RMSE {error[best]:.4g}"
+    ax.plot(path.alphas[best], error[best], "o", color=ORANGE, label=label)
     ax.set_xscale("log")
     ax.legend(frameon=False)
     return tidy(ax, "Leave-one-out error along the path", "alpha", "leave-one-out RMSE")

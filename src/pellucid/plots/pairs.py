@@ -13,7 +13,10 @@ from pellucid.plots.style import NO_DATA, crowded, diverging, new_axes, thin_tic
 
 def draw_pair(effect: Effect, output: Any, what: str, density: bool, ax: Any) -> Any:
     """Draw the heat map; the first feature runs along the bottom."""
-    values, name = _one_output(effect, output)
+    # one output: where there is most to see, if none is asked for
+    which = int(np.argmax(effect.sizes)) if output is None else effect.which(output)[0]
+    effect = effect.of(which)
+    values, name = effect.values, "".join(effect.outputs)
     shown = effect.supported if density else np.ones(values.shape, dtype=bool)
     top = float(np.abs(values[shown]).max(initial=0.0)) or 1.0
     ax = new_axes(ax, size=(5.8, 4.4))
@@ -38,21 +41,6 @@ def draw_pair(effect: Effect, output: Any, what: str, density: bool, ax: Any) ->
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(False)
     return ax
-
-
-def _one_output(effect: Effect, output: Any) -> tuple[np.ndarray, str]:
-    if effect.values.ndim == 2:
-        return effect.values, ""
-    count = effect.values.shape[2]
-    names = [str(name) for name in effect.outputs] or [f"output {c}" for c in range(count)]
-    if output is None:  # where there is most to see
-        size = np.einsum("ij,ijc->c", effect.density, effect.values**2)
-        output = int(np.argmax(size))
-    elif str(output) in names:
-        output = names.index(str(output))
-    if not isinstance(output, (int, np.integer)) or not 0 <= output < count:
-        raise ValueError(f"There is no output {output!r}; there are {', '.join(names)}.")
-    return effect.values[:, :, output], names[output]
 
 
 def _axis(grid: Grid) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.effects.stability import Stability
+from pellucid.effects.summary import counted
 from pellucid.plots.names import labels, plain
-from pellucid.plots.style import BLUE, GREY, new_axes, tidy
+from pellucid.plots.style import BLUE, GREY, key, named_rows, new_axes
 
 
 def plot_stability(
@@ -86,43 +87,21 @@ def _coefficients(
     colours = [BLUE if flag else "0.75" for flag in outside[order]]
     ax.axvline(0.0, color=GREY, linewidth=1, zorder=1)
     _boxes(ax, coef[:, order], colours)
-    ax.set_yticks(np.arange(1, len(order) + 1), labels=[labels(names)[j] for j in order])
-    which = f", {_output_name(result, method, output)}" if len(_shape(result, method)) == 3 else ""
+    which, whole = "", result.coef[method]
+    if whole is not None and whole.ndim == 3:
+        named = len(result.classes) == whole.shape[2]
+        which = f", class {result.classes[output]}" if named else f", output {output}"
     what = "of constant sign" if only_constant else "coefficients"
     shown = f"{len(order)} largest of {len(candidates)} {what}" if len(order) < len(candidates) else ""
     if only_constant and not shown:
         shown = f"{len(order)} of {len(names)} coefficients keep their sign"
     elif not only_constant:
-        _key(ax, bool(outside[order].any()), bool((~outside[order]).any()))
+        kinds = ((BLUE, "same sign in all splits", outside), ("0.75", "sign not constant", ~outside))
+        key(ax, [(colour, text) for colour, text, kind in kinds if kind[order].any()])
         kept = f"{int(outside.sum())} of {len(names)} keep their sign"
         shown = f"{shown}; {kept}" if shown else kept
-    title = f"{method}{which}: {result.n_splits} splits\n{shown}"
-    tidy(ax, plain(title), "coefficient", "")
-    ax.grid(False, axis="y")
-    return ax
-
-
-def _shape(result: Stability, method: str) -> tuple[int, ...]:
-    coef = result.coef[method]
-    return () if coef is None else coef.shape
-
-
-def _output_name(result: Stability, method: str, output: int) -> str:
-    if len(result.classes) == _shape(result, method)[2]:
-        return f"class {result.classes[output]}"
-    return f"output {output}"
-
-
-def _key(ax: Any, some_outside: bool, some_inside: bool) -> None:
-    """Say what the colours mean; boxes sorted upwards leave the lower right corner free."""
-    entries = []
-    if some_outside:
-        entries.append((BLUE, "same sign in all splits"))
-    if some_inside:
-        entries.append(("0.75", "sign not constant"))
-    for colour, label in entries:
-        ax.plot([], [], "s", color=colour, markersize=8, label=label)
-    ax.legend(frameon=True, framealpha=0.9, edgecolor="none", loc="lower right", fontsize="small")
+    title = f"{method}{which}: {counted(result.n_splits, 'split')}\n{shown}"
+    return named_rows(ax, [labels(names)[j] for j in order], plain(title), "coefficient", first=1)
 
 
 def _errors(result: Stability, method: str | Sequence[str] | None, ax: Any) -> Any:
@@ -142,10 +121,8 @@ def _errors(result: Stability, method: str | Sequence[str] | None, ax: Any) -> A
     texts = [labels(methods)[j] for j in columns]
     if len(methods) > 1:
         texts = [f"{text}\nmean rank {ranks[j]:.2f}" for text, j in zip(texts, columns, strict=True)]
-    ax.set_yticks(np.arange(1, len(columns) + 1), labels=texts)
-    tidy(ax, f"Rows left out of the fit, {result.n_splits} splits", f"test error ({result.measure})", "")
-    ax.grid(False, axis="y")
-    return ax
+    title = f"Rows left out of the fit, {counted(result.n_splits, 'split')}"
+    return named_rows(ax, texts, title, f"test error ({result.measure})", first=1)
 
 
 def _boxes(ax: Any, values: np.ndarray, colours: list[str]) -> None:
@@ -161,4 +138,3 @@ def _boxes(ax: Any, values: np.ndarray, colours: list[str]) -> None:
         at, upper - lower, left=lower, height=0.62, color=colours, edgecolor="0.25", linewidth=0.6, zorder=3
     )
     ax.vlines(median, at - 0.31, at + 0.31, color="black", linewidth=1.6, zorder=4)
-    ax.set_ylim(0.4, len(at) + 0.6)

@@ -71,3 +71,19 @@ def tidy(ax: Any, title: str, xlabel: str, ylabel: str) -> Any:
     ax.grid(color="0.92", linewidth=0.8)
     ax.set_axisbelow(True)
     return ax
+
+
+def named_rows(ax: Any, names: Sequence[str], title: str, xlabel: str, *, first: int = 0) -> Any:
+    """Label a figure of one row per name, at ``first`` and up from it."""
+    ax.set_yticks([first + i for i in range(len(names))], labels=names)
+    ax.set_ylim(first - 0.6, first + len(names) - 0.4)
+    tidy(ax, title, xlabel, "")
+    ax.grid(False, axis="y")
+    return ax
+
+
+def key(ax: Any, entries: Sequence[tuple[str, str]]) -> None:
+    """Say what colours of bars mean; bars sorted upwards leave the lower right corner free."""
+    for colour, label in entries:
+        ax.plot([], [], "s", color=colour, markersize=8, label=label)
+    ax.legend(frameon=True, framealpha=0.9, edgecolor="none", loc="lower right", fontsize="small")
