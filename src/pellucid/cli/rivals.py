@@ -130,7 +130,7 @@ def contestant(name: str, recipe: Recipe) -> Contestant:
         return Contestant(
             name,
             replace(recipe, model=name, takes=choice.takes),
-            lambda *rows: catalog.fit(choice.make(task, options), *rows, name),
+            lambda *rows: catalog.fit(choice.make(task, options), *rows, name=name),
         )
     if name not in _RIVALS:
         known = ", ".join((*_RIVALS, *catalog.MODELS))

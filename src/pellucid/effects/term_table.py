@@ -81,12 +81,3 @@ def folded(rows: Sequence[TermRow], most: int) -> tuple[list[TermRow], str]:
     if len(major) < len(rows):
         said.append(f"{counted(len(rows) - len(major), 'term')} below 0.1 %")
     return major[:most], "\n".join(said)
-
-
-def term_text(rows: Sequence[TermRow], most: int) -> str:
-    """The table with degrees of freedom and p-values as text."""
-    shown, rest = folded(rows, most)
-    width = max([len(row.name) for row in shown] + [4])
-    lines = [f"{'':<{width}}   share     edf        p"]
-    lines += [f"{row.name:<{width}}  {row.size:>7}  {row.edf:6.1f}  {row.p:>7}" for row in shown]
-    return "\n".join([*lines, rest] if rest else lines)

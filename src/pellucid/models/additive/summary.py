@@ -9,7 +9,6 @@ import numpy as np
 
 from pellucid.effects import Summary
 from pellucid.effects.summary import counted
-from pellucid.effects.term_table import term_rows, term_text
 from pellucid.models.additive.engine.state import Problem
 
 
@@ -40,7 +39,7 @@ def summarise(model: Any, n: int) -> Summary:
         ("leaving one row out", _held_out(model)),
     ]
     facts.append(("receipt", "\n" + _indent(str(model.receipt_))))
-    facts.append(("terms by importance", "\n" + _indent(term_text(term_rows(model), n))))
+    facts.append(("terms by importance", "\n" + _indent(_term_table(model, n))))
     if model.edits_:
         facts.append(("edits", "\n" + _indent("\n".join(str(edit) for edit in model.edits_))))
     return Summary(type(model).__name__, facts)
@@ -51,6 +50,25 @@ def _held_out(model: Any) -> str:
     if model.loo_.error_rate is not None:
         return f"{share}, error rate {100 * model.loo_.error_rate:.1f} %"
     return f"{share}, root mean squared error {model.loo_.rmse:.4g}"
+
+
+def _term_table(model: Any, n: int) -> str:
+    share = model.importances_
+    major = [t for t in share.order if not share.minor[t]]
+    best = major[:n]
+    names = model.term_names_
+    width = max([len(names[t]) for t in best] + [4])
+    lines = [f"{'':<{width}}   share     edf        p"]
+    for t in best:
+        p = min(tests[t][2] for tests in model.tests_) * len(model.tests_)
+        edf = np.mean([tests[t][1] for tests in model.tests_])
+        shown = "frozen" if np.isnan(p) else "<1e-4" if p < 1e-4 else f"{min(p, 1.0):.4f}"
+        lines.append(f"{names[t]:<{width}}  {100 * share[t]:5.1f} %  {edf:6.1f}  {shown:>7}")
+    if len(major) > len(best):
+        lines.append(f"... and {len(major) - len(best)} more")
+    if len(share) > len(major):
+        lines.append(f"{counted(len(share) - len(major), 'term')} below 0.1 %")
+    return "\n".join(lines)
 
 
 def _indent(text: str) -> str:
