@@ -136,7 +136,7 @@ def test_files_that_hold_no_model(pellucid, folder, tmp_path):
         (["explain", "price", "t.csv", "-r", "161"], "There is no row 161: 't.csv' has rows 1 to 160."),
         (["explain", "price", "t.csv", "-r", "1", "--class", "a"], "--class is for classifiers"),
         (["explain", "price", "t.csv", "--term", "age"], "needs no table"),
-        (["explain", "price", "", "--term", "nix"], "There is no term 'nix'; the terms are"),
+        (["explain", "price", "", "--term", "nix"], "The model has no term 'nix'; it has, for instance, "),
         (["explain", "price", "", "-r", "1"], "--row needs the table"),
         (["report", "price", "t.csv", "-t", "nix"], "has no column 'nix'"),
         (["report", "price", "t.csv", "-o", "nowhere/r.html"], "There is no folder 'nowhere'"),

@@ -20,7 +20,9 @@ def test_which_terms_are_minor():
 
 
 def test_rows_of_terms_and_what_is_folded():
-    importances = Importances(tuple("abcd"), np.array([0.5, 1e-4, 0.3, 2e-4]), np.ones(4), "share of variance")
+    importances = Importances(
+        tuple("abcd"), np.array([0.5, 1e-4, 0.3, 2e-4]), np.ones(4), "share of variance"
+    )
     tests = [
         [(n, e, p) for n, e, p in zip("abcd", (1.0, 2.0, 3.0, 4.0), (1e-9, 0.6, 0.02, np.nan), strict=True)],
         [(n, 3.0, 0.5) for n in "abc"] + [("d", 3.0, np.nan)],

@@ -46,58 +46,37 @@ class Choice:
         return cls(**options)
 
 
+_KERNEL: dict[str, Any] = {"takes": "numbers", "growth": 2.5}
+
 MODELS = {
-    choice.name: choice
-    for choice in (
-        Choice(
-            "additive",
-            "curves and surfaces that add up; nothing to tune",
-            pellucid.AdditiveKernelRegressor,
-            pellucid.AdditiveKernelClassifier,
-            counts=True,
+    name: Choice(name, title, getattr(pellucid, regressor), getattr(pellucid, classifier), **more)
+    for name, title, regressor, classifier, more in (
+        (
+            "additive", "curves and surfaces that add up; nothing to tune",
+            "AdditiveKernelRegressor", "AdditiveKernelClassifier", {"counts": True},
         ),
-        Choice(
-            "sparse-additive",
-            "curves of single features, most of them zero",
-            pellucid.SparseAdditiveRegressor,
-            pellucid.SparseAdditiveClassifier,
-            takes="filled",
+        (
+            "sparse-additive", "curves of single features, most of them zero",
+            "SparseAdditiveRegressor", "SparseAdditiveClassifier", {"takes": "filled"},
         ),
-        Choice(
-            "isk",
-            "curves and pairs from random Fourier features",
-            pellucid.ISKRegressor,
-            pellucid.ISKClassifier,
-            takes="filled",
+        (
+            "isk", "curves and pairs from random Fourier features",
+            "ISKRegressor", "ISKClassifier", {"takes": "filled"},
         ),
-        Choice(
-            "interpretable",
-            "a kernel model as coefficients, with a certificate",
-            pellucid.InterpretableKernelRegressor,
-            pellucid.InterpretableKernelClassifier,
-            takes="numbers",
-            counts=True,
-            growth=2.5,
+        (
+            "interpretable", "a kernel model as coefficients, with a certificate",
+            "InterpretableKernelRegressor", "InterpretableKernelClassifier", {**_KERNEL, "counts": True},
         ),
-        Choice(
-            "ridge",
-            "kernel ridge regression with exact leave-one-out",
-            pellucid.KernelRidge,
-            pellucid.KernelRidgeClassifier,
-            takes="numbers",
-            growth=2.5,
+        (
+            "ridge", "kernel ridge regression with exact leave-one-out",
+            "KernelRidge", "KernelRidgeClassifier", _KERNEL,
         ),
-        Choice(
-            "glm",
-            "kernel model with Poisson, gamma or logistic loss",
-            pellucid.KernelGLMRegressor,
-            pellucid.KernelClassifier,
-            takes="numbers",
-            counts=True,
-            growth=2.5,
+        (
+            "glm", "kernel model with Poisson, gamma or logistic loss",
+            "KernelGLMRegressor", "KernelClassifier", {**_KERNEL, "counts": True},
         ),
     )
-}
+}  # fmt: skip
 
 
 def find(name: str) -> Choice:

@@ -11,7 +11,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -121,20 +121,6 @@ class Clock:
         return f"about {left / 60:.0f} min left" if left > 180 else f"about {left:.0f} s left"
 
 
-class _Words(ProgressColumn):
-    """The clock's words."""
-
-    max_refresh = 0.5
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__()
-        self.clock = clock
-
-    def render(self, task: Task) -> RenderableType:
-        """Render the time left."""
-        return Text(self.clock.words)
-
-
 class _Bar(Progress):
     """A bar that is moved by a clock: the work itself cannot be asked how far it is."""
 
@@ -146,6 +132,7 @@ class _Bar(Progress):
             expected = self.clock.expected
             task.total = expected
             task.completed = 0.0 if expected is None else min(self.clock.elapsed, 0.99 * expected)
+            task.fields["words"] = self.clock.words
         yield from super().get_renderables()
 
 
@@ -153,20 +140,20 @@ class _Bar(Progress):
 def working(label: str, expected: float | None = None) -> Iterator[Clock]:
     """Show, on a terminal, that something is being done and how long it will take; elsewhere be silent."""
     clock = Clock(expected)
-    if not sys.stderr.isatty():
+    if not on_terminal():
         yield clock
         return
     bar = _Bar(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
-        _Words(clock),
+        TextColumn("{task.fields[words]}", markup=False),
         console=_console(sys.stderr),
         transient=True,
         refresh_per_second=5,
     )
     bar.clock = clock
-    bar.add_task(clean(label), total=None)
+    bar.add_task(clean(label), total=None, words="")
     with bar:
         yield clock
 

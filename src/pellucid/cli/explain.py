@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ from pellucid.cli.stored import Stored, load_model
 from pellucid.cli.tables import read_table, write_table
 from pellucid.effects import explain_row
 from pellucid.effects.summary import counted
-from pellucid.effects.term_table import TermRow, folded, term_rows
+from pellucid.effects.term_table import TermRow, find_effect, folded, term_rows
 
 
 def explain_command(
@@ -112,28 +111,11 @@ def _output(stored: Stored, output: str | None) -> Any:
 
 
 # ------------------------------------------------------------------------ one term
-def pair_of(text: str) -> tuple[str, ...]:
-    """The features of a term, written ``a*b`` or as models print it, ``a × b``.
-
-    Examples
-    --------
-    >>> pair_of("age*income"), pair_of("age × income"), pair_of("age")
-    (('age', 'income'), ('age', 'income'), ('age',))
-    """
-    return tuple(name.strip() for name in re.split("[*×]", text))
-
-
 def _explain_term(stored: Stored, term: str, as_json: bool) -> None:
-    effects = getattr(stored.model, "effects_", None)
-    if effects is None:
-        raise UserError(f"The {type(stored.model).__name__} in {stored.name!r} has no terms to show.")
-    known = {frozenset(pair_of(name)): name for name in effects}
-    name = term if term in effects else known.get(frozenset(pair_of(term)))
-    if name is None:
-        raise UserError(f"There is no term {term!r}; the terms are {', '.join(list(effects)[:20])}.")
-    frame = pd.DataFrame(effects[name].columns())
+    effect = find_effect(stored.model, term)
+    frame = pd.DataFrame(effect.columns())
     if as_json:
-        show_json({"term": name, "points": frame.to_dict(orient="records")})
+        show_json({"term": effect.name, "points": frame.to_dict(orient="records")})
     else:
         write_table(frame, None)
 

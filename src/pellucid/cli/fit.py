@@ -14,13 +14,14 @@ import pellucid
 from pellucid.cli import catalog
 from pellucid.cli.console import on_terminal, say, show, show_json, working
 from pellucid.cli.errors import UserError
-from pellucid.cli.explain import global_document, pair_of
+from pellucid.cli.explain import global_document
 from pellucid.cli.options import Roles
 from pellucid.cli.recipe import Recipe
 from pellucid.cli.scores import measure
 from pellucid.cli.tables import read_table
 from pellucid.cli.training import Training, held_out_rows, training_rows
 from pellucid.effects.measures import TITLES, as_words
+from pellucid.effects.term_table import features_of
 
 _PILOT = 2000  # most rows of the small fit from which a large one is forecast, at most a quarter of them all
 _LARGE = 4000  # rows from which this is worth while
@@ -131,7 +132,7 @@ def _pairs(text: str | None) -> Any:
         return text
     if text.isdigit():
         return int(text)
-    pairs = [pair_of(pair) for pair in text.split(",")]
+    pairs = [features_of(pair) for pair in text.split(",")]
     if any(len(pair) != 2 for pair in pairs):
         raise UserError(
             f"--interactions is auto, a number, or pairs such as age*income,age*sex, got {text!r}."

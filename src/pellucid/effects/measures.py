@@ -76,6 +76,6 @@ def measures_of_classes(
         truth = np.array([P[i, place[c]] if c in place else 0.0 for i, c in enumerate(y.tolist())])
         made["log_loss"] = float(-np.average(np.log(np.clip(truth, 1e-15, 1.0)), weights=weight))
         score = P[:, 1] if len(classes) == 2 else None
-    if score is not None and len(classes) == len(seen) == 2:
+    if score is not None and len(classes) == 2 and set(seen.tolist()) == set(classes):
         made["auc"] = float(metrics.roc_auc_score(y == classes[1], score, sample_weight=weight))
     return made

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from pellucid.effects.summary import counted
+from pellucid.effects.terms import Effect
 
 
 @dataclass(frozen=True)
@@ -81,3 +84,37 @@ def folded(rows: Sequence[TermRow], most: int) -> tuple[list[TermRow], str]:
     if len(major) < len(rows):
         said.append(f"{counted(len(rows) - len(major), 'term')} below 0.1 %")
     return major[:most], "\n".join(said)
+
+
+def features_of(name: str) -> tuple[str, ...]:
+    """The features in the name of a term, ``age × income`` or as one types it, ``age*income``.
+
+    Examples
+    --------
+    >>> features_of("age × income"), features_of("age*income"), features_of("age")
+    (('age', 'income'), ('age', 'income'), ('age',))
+    """
+    return tuple(part.strip() for part in re.split("[×*]", name))
+
+
+def find_effect(model: Any, term: Any = None) -> Effect:
+    """The effect of a term of a model, by its name, its column or its columns; by default the largest."""
+    effects = getattr(model, "effects_", None)
+    if effects is None:
+        raise ValueError(f"{type(model).__name__} has no effects_: it is not fitted, or has no terms.")
+    if not effects:
+        raise ValueError("The model has no terms: it predicts the same for every row.")
+    if term is None:
+        return effects[next(name for name in model.importances_.top(len(effects)) if name in effects)]
+    if isinstance(term, str):
+        wanted = sorted(features_of(term))
+        found = [e for n, e in effects.items() if n == term] or [
+            e for n, e in effects.items() if sorted(features_of(n)) == wanted
+        ]
+    else:
+        columns = sorted((int(term),) if np.ndim(term) == 0 else map(int, term))
+        found = [effect for effect in effects.values() if sorted(effect.term) == columns]
+    if not found:
+        close = get_close_matches(str(term), list(effects), n=3) or list(effects)[:5]
+        raise ValueError(f"The model has no term {term!r}; it has, for instance, {', '.join(close)}.")
+    return found[0]

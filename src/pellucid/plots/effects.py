@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from pellucid.effects.explanation import scale_of
+from pellucid.effects.term_table import find_effect
 from pellucid.effects.terms import Effect, Grid
 from pellucid.plots.names import labels, wrapped
 from pellucid.plots.pairs import draw_pair
@@ -66,7 +66,7 @@ def plot_effect(
     words = ""
     if not isinstance(effect, Effect):
         model = effect[-1] if hasattr(effect, "steps") else effect
-        effect, words = _find(model, term), scale_of(model)
+        effect, words = find_effect(model, term), scale_of(model)
     elif term is not None:
         raise ValueError("term chooses among the terms of a model; this is one effect already.")
     return _draw(effect, words, output, band, density, ax)
@@ -133,27 +133,6 @@ def _draw(effect: Effect, words: str, output: Any, band: float | None, density: 
         above = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
         ax.legend(frameon=False, fontsize="small", ncols=min(len(shown), 4), **above)
     return ax
-
-
-def _find(model: Any, term: Any) -> Effect:
-    """The effect of a term of a model, by its name, its column or its columns."""
-    effects = getattr(model, "effects_", None)
-    if effects is None:
-        raise ValueError(f"{type(model).__name__} has no effects_: it is not fitted, or has no terms.")
-    if not effects:
-        raise ValueError("The model has no terms: it predicts the same for every row.")
-    if term is None:
-        return effects[next(name for name in model.importances_.top(len(effects)) if name in effects)]
-    if isinstance(term, str):
-        names = {term, " × ".join(reversed(term.split(" × ")))}
-        found = [effect for name, effect in effects.items() if name in names]
-    else:
-        wanted = sorted((int(term),) if np.ndim(term) == 0 else map(int, term))
-        found = [effect for effect in effects.values() if sorted(effect.term) == wanted]
-    if not found:
-        close = get_close_matches(str(term), list(effects), n=3) or list(effects)[:5]
-        raise ValueError(f"The model has no term {term!r}; it has, for instance, {', '.join(close)}.")
-    return found[0]
 
 
 def _note(ax: Any, text: str) -> None:

@@ -169,7 +169,9 @@ def held_out_facts(model: Any) -> Facts:
         at = int(np.argmin(np.abs(np.log(alphas) - np.log(mark))))
         facts.append([f"{label} at the chosen alpha", f"{error[at]:.5g}"])
         facts.append([f"{label} at the largest alpha tried", f"{error[int(np.argmax(alphas))]:.5g}"])
-    again = getattr(model, "fold_deviance_explained_", None)  # where rows are few for the terms to choose from
+    again = getattr(
+        model, "fold_deviance_explained_", None
+    )  # where rows are few for the terms to choose from
     if again is not None:
         facts.append(["deviance explained in folds, terms chosen again", as_words("explained", again)])
     certificate = getattr(model, "certificate_", None)

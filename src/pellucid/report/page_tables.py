@@ -20,18 +20,16 @@ def table_model(intercept: Any, effects: Sequence[Effect]) -> PageModel:
     Whether they give what ``predict`` gives is checked by the caller: a model whose effects are known only at
     the points of their grids has no page model of this kind.
     """
-    start = np.atleast_1d(np.asarray(intercept, dtype=float))
-    return {"intercept": start.tolist(), "terms": [_table(effect) for effect in effects]}
+    terms = []
+    for effect in effects:
+        several = effect.values.ndim > len(effect.grids)
+        values = pack(effect.values if several else effect.values[..., None])
+        terms.append(_term(effect, [_axis(grid) for grid in effect.grids], values))
+    return {"intercept": np.atleast_1d(np.asarray(intercept, dtype=float)), "terms": terms}
 
 
-def _table(effect: Effect) -> dict[str, Any]:
-    several = effect.values.ndim > len(effect.grids)
-    return {
-        "type": "table",
-        "features": list(effect.term),
-        "axes": [_axis(grid) for grid in effect.grids],
-        "values": pack(effect.values if several else effect.values[..., None]),
-    }
+def _term(effect: Effect, axes: list[dict[str, Any]], values: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "table", "features": list(effect.term), "axes": axes, "values": values}
 
 
 def _axis(grid: Grid) -> dict[str, Any]:
@@ -52,28 +50,14 @@ def compiled_model(compiled: Any, effects: Sequence[Effect]) -> PageModel:
     training did not see.
     """
     place = {tuple(term): t for t, term in enumerate(compiled.terms)}
-    start = np.atleast_1d(np.asarray(compiled.intercept, dtype=float))
     terms = []
     for effect in effects:
         t = place[tuple(effect.term)]
-        table = np.asarray(compiled.tables[t], dtype=float)
-        axes = compiled.axes(t)
-        terms.append(
-            {
-                "type": "table",
-                "features": list(effect.term),
-                "axes": [
-                    _compiled_axis(axis, compiled.columns[j].levels)
-                    for axis, j in zip(axes, effect.term, strict=True)
-                ],
-                "values": _values(table if table.ndim > len(axes) else table[..., None]),
-            }
-        )
-    return {"intercept": start.tolist(), "terms": terms}
-
-
-def _values(table: np.ndarray) -> dict[str, Any]:
-    return pack_surface(table) if table.ndim == 3 else pack(table)
+        table, axes = np.asarray(compiled.tables[t], dtype=float), compiled.axes(t)
+        table = table if table.ndim > len(axes) else table[..., None]
+        made = [_compiled_axis(a, compiled.columns[j].levels) for a, j in zip(axes, effect.term, strict=True)]
+        terms.append(_term(effect, made, pack_surface(table) if table.ndim == 3 else pack(table)))
+    return {"intercept": np.atleast_1d(np.asarray(compiled.intercept, dtype=float)), "terms": terms}
 
 
 def _compiled_axis(axis: Any, levels: Sequence[Any] | None) -> dict[str, Any]:
