@@ -4,14 +4,16 @@ import io
 import json
 import sys
 import types
+from inspect import signature
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import pellucid as library
-from pellucid.cli.recipe import Recipe
+from pellucid.cli.catalog import Choice
 from pellucid.cli.run import run
+from pellucid.cli.table_spec import TableSpec
 from pellucid.export import describe
 
 
@@ -60,9 +62,9 @@ def test_the_score_is_that_of_rows_not_fitted(pellucid, folder, tmp_path):
     )
     done = pellucid("fit", folder / "t.csv", *arguments).json
     X, table = frame(folder)
-    recipe = Recipe.from_notes(describe(out).notes)
-    assert recipe.rows == 112
-    assert recipe.held_out == pytest.approx(done["held_out"])
+    spec = TableSpec.from_notes(describe(out).notes)
+    assert spec.rows == 112
+    assert spec.held_out == pytest.approx(done["held_out"])
     # the rows that are left: those whose leave-one-out results the model has
     from sklearn.model_selection import train_test_split
 
@@ -98,6 +100,20 @@ def test_weights_are_counts_of_rows(pellucid, tmp_path):
     np.testing.assert_allclose(a, b, atol=1e-6)
 
 
+def test_weights_as_reaches_the_model():
+    class Weighed:
+        def __init__(self, weights="auto"):
+            self.weights = weights
+
+    choice = Choice("weighed", "", Weighed, Weighed)
+    assert choice.make("regression", {"weights": "precision"}).weights == "precision"
+    assert choice.make("regression", {}).weights == "auto"
+
+
+@pytest.mark.skipif(
+    "weights" not in signature(library.AdditiveKernelRegressor).parameters,
+    reason="needs the parameter weights",
+)
 def test_weights_as_precisions(pellucid, tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.normal(size=60).round(3), "w": rng.uniform(100, 300, 60).round(1)})
@@ -213,7 +229,8 @@ def noise(tmp_path_factory):
     """Models with a pair that matters and terms that do not."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.uniform(size=(150, 3)), columns=["a", "b", "c"]).round(3)
-    table["y"] = 5 * table["a"] * table["b"] + 0.05 * table["c"] + 0.005 * rng.normal(size=150)
+    noise = 0.02 * np.random.default_rng(1).normal(size=150)
+    table["y"] = 5 * table["a"] * table["b"] + 0.15 * table["c"] + noise
     place = tmp_path_factory.mktemp("pairs")
     table.to_csv(place / "t.csv", index=False)
     for sign, name in (("*", "star"), (" × ", "times")):
@@ -422,9 +439,9 @@ def test_a_model_that_fails_does_not_stop_the_others(pellucid, tmp_path):
 def test_usual_models_depend_on_task_and_size():
     from pellucid.cli.rivals import usual
 
-    assert {"dummy", "linear", "additive", "ridge", "isk"} <= set(usual(Recipe(task="regression"), 500))
-    assert "ridge" not in usual(Recipe(task="regression"), 10_000)
-    assert "isk" not in usual(Recipe(task="counts"), 500)
+    assert {"dummy", "linear", "additive", "ridge", "isk"} <= set(usual(TableSpec(task="regression"), 500))
+    assert "ridge" not in usual(TableSpec(task="regression"), 10_000)
+    assert "isk" not in usual(TableSpec(task="counts"), 500)
 
 
 def test_rivals_from_elsewhere(pellucid, folder):

@@ -20,7 +20,7 @@ class Choice:
     regressor: Callable[..., Any]
     classifier: Callable[..., Any]
     takes: str = "all"
-    """As in :class:`~pellucid.cli.recipe.Recipe`."""
+    """As in :class:`~pellucid.cli.table_spec.TableSpec`."""
     counts: bool = False
     """Whether it has a Poisson loss."""
     growth: float = 1.0

@@ -54,8 +54,8 @@ def compare_command(
         raise UserError(f"--split is a share of the rows between 0 and 1, got {split:g}.")
     training = training_rows(read_table(table, sheet=sheet), **roles)
     names = list(dict.fromkeys(n.strip() for n in models.split(",") if n.strip())) if models else []
-    names = names or usual(training.recipe, len(training))
-    contestants = {name: contestant(name, training.recipe) for name in names}
+    names = names or usual(training.spec, len(training))
+    contestants = {name: contestant(name, training.spec) for name in names}
     held_out = f"{counted(splits, 'random split')}, {100 * split:g} % of the rows held out"
     say(f"Comparing {', '.join(names)} on {held_out}.")
     results = _run(training, contestants, splits, split, seed)
@@ -142,8 +142,8 @@ def _document(training: Training, results: dict[str, Results], ranks: dict[str, 
                 "seconds": r.seconds,
             }
         )
-    recipe = training.recipe
-    return {"task": recipe.task, "target": recipe.target, "rows": len(training), "models": models}
+    spec = training.spec
+    return {"task": spec.task, "target": spec.target, "rows": len(training), "models": models}
 
 
 def _tidy(results: dict[str, Results]) -> pd.DataFrame:

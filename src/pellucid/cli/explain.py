@@ -71,7 +71,7 @@ def _explain_one(
             f"contributions; fit additive, sparse-additive, isk or interpretable instead."
         )
     told = explain_row(stored.model, one, output=_output(stored, output))
-    if stored.recipe is not None and (stored.recipe.exposure or stored.recipe.offset):
+    if stored.spec is not None and (stored.spec.exposure or stored.spec.offset):
         say("The prediction is for exposure 1 and offset 0.")
     if as_json:
         values = zip(told.names, told.inputs or [""] * len(told.names), told.contributions, strict=True)
@@ -164,8 +164,8 @@ def _tell_model(stored: Stored, top: int) -> None:
 
 
 def _tell_terms(stored: Stored, top: int) -> None:
-    rows, recipe = term_rows(stored.model), stored.recipe
-    of = "" if recipe is None else f" for {recipe.target}, {counted(recipe.rows, 'row')} of {recipe.data}"
+    rows, spec = term_rows(stored.model), stored.spec
+    of = "" if spec is None else f" for {spec.target}, {counted(spec.rows, 'row')} of {spec.data}"
     pairs = sum(len(term) == 2 for term in stored.model.terms_)
     alone = f"{counted(len(rows) - pairs, 'feature')} alone, {counted(pairs, 'pair')}"
     show(f"{type(stored.model).__name__}{of}: {alone}")

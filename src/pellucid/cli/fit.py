@@ -16,8 +16,8 @@ from pellucid.cli.console import on_terminal, say, show, show_json, working
 from pellucid.cli.errors import UserError
 from pellucid.cli.explain import global_document
 from pellucid.cli.options import Roles
-from pellucid.cli.recipe import Recipe
 from pellucid.cli.scores import measure
+from pellucid.cli.table_spec import TableSpec
 from pellucid.cli.tables import read_table
 from pellucid.cli.training import Training, held_out_rows, training_rows
 from pellucid.effects.measures import TITLES, as_words
@@ -29,10 +29,10 @@ _LARGE = 4000  # rows from which this is worth while
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model with its recipe and the seconds that it took."""
+    """A fitted model with its spec and the seconds that it took."""
 
     model: Any
-    recipe: Recipe
+    spec: TableSpec
     seconds: float
 
 
@@ -62,7 +62,7 @@ def fit_command(
     say(f"Rows: {len(training):,}; features: {training.X.shape[1]}; model: {choice.name}, {choice.title}.")
     fitted = _fit_and_score(estimator, training, choice, split, refit, seed)
     if out is not None:
-        pellucid.save(fitted.model, out, notes=fitted.recipe.to_notes())
+        pellucid.save(fitted.model, out, notes=fitted.spec.to_notes())
     if as_json:
         show_json(_document(fitted, out))
     else:
@@ -72,19 +72,19 @@ def fit_command(
 def _fit_and_score(
     estimator: Any, training: Training, choice: catalog.Choice, split: float, refit: bool, seed: int
 ) -> Fitted:
-    recipe = replace(training.recipe, model=choice.name, takes=choice.takes)
+    spec = replace(training.spec, model=choice.name, takes=choice.takes)
     everything = np.arange(len(training))
     if split == 0:
-        return _fit_rows(clone(estimator), training, everything, recipe, choice)
+        return _fit_rows(clone(estimator), training, everything, spec, choice)
     train, test = held_out_rows(training, split, seed)
-    first = _fit_rows(clone(estimator), training, train, recipe, choice, label="fitting (to be scored)")
+    first = _fit_rows(clone(estimator), training, train, spec, choice, label="fitting (to be scored)")
     X, y, weight, known = training.part(test)
-    held_out = measure(first.model, first.recipe.apply(X), y, recipe.task, weight, known)
+    held_out = measure(first.model, first.spec.apply(X), y, spec.task, weight, known)
     if not refit:
-        return replace(first, recipe=replace(first.recipe, held_out=held_out, split=split, rows=len(train)))
+        return replace(first, spec=replace(first.spec, held_out=held_out, split=split, rows=len(train)))
     expected = first.seconds * (len(training) / len(train)) ** choice.growth
-    recipe = replace(recipe, held_out=held_out, split=split)
-    final = _fit_rows(clone(estimator), training, everything, recipe, choice, expected, "fitting on all rows")
+    spec = replace(spec, held_out=held_out, split=split)
+    final = _fit_rows(clone(estimator), training, everything, spec, choice, expected, "fitting on all rows")
     return replace(final, seconds=first.seconds + final.seconds)
 
 
@@ -92,21 +92,21 @@ def _fit_rows(
     estimator: Any,
     training: Training,
     rows: np.ndarray,
-    recipe: Recipe,
+    spec: TableSpec,
     choice: catalog.Choice,
     expected: float | None = None,
     label: str = "fitting",
 ) -> Fitted:
     """Fit on some of the rows, with the time left on a terminal."""
     X, y, weight, known = training.part(rows)
-    recipe = recipe.learn(X)
-    table = recipe.apply(X)
+    spec = spec.learn(X)
+    table = spec.apply(X)
     if expected is None and on_terminal() and len(rows) >= _LARGE:
         expected = _forecast(estimator, table, y, weight, known, choice)
     start = time.monotonic()
     with working(label, expected):
         catalog.fit(estimator, table, y, weight, known, choice.name)
-    return Fitted(estimator, recipe, time.monotonic() - start)
+    return Fitted(estimator, spec, time.monotonic() - start)
 
 
 def _forecast(
@@ -142,17 +142,17 @@ def _pairs(text: str | None) -> Any:
 
 # ----------------------------------------------------------------------- telling
 def _document(fitted: Fitted, out: str | None) -> dict[str, Any]:
-    recipe = fitted.recipe
+    spec = fitted.spec
     return {
-        "model": recipe.model,
+        "model": spec.model,
         "class": type(fitted.model).__name__,
-        "task": recipe.task,
-        "target": recipe.target,
-        "data": recipe.data,
-        "rows": recipe.rows,
-        "features": recipe.columns,
-        "held_out": recipe.held_out or None,
-        "held_out_share": recipe.split,
+        "task": spec.task,
+        "target": spec.target,
+        "data": spec.data,
+        "rows": spec.rows,
+        "features": spec.columns,
+        "held_out": spec.held_out or None,
+        "held_out_share": spec.split,
         "seconds": round(fitted.seconds, 3),
         "file": out,
         **global_document(fitted.model),
@@ -160,7 +160,7 @@ def _document(fitted: Fitted, out: str | None) -> dict[str, Any]:
 
 
 def _tell(fitted: Fitted, out: str | None) -> None:
-    recipe = fitted.recipe
+    spec = fitted.spec
     if hasattr(fitted.model, "summary"):
         show(str(fitted.model.summary()))
     if hasattr(fitted.model, "loo_"):
@@ -168,10 +168,10 @@ def _tell(fitted: Fitted, out: str | None) -> None:
             "\nLeaving one row out does not repeat the choices made on all rows, such as that of the terms: "
             "with few rows and many candidates it is optimistic."
         )
-    if recipe.held_out:
-        show(f"\nOn {100 * recipe.split:g} % of the rows, held out from all choices:")
-        width = max(len(TITLES[name]) for name in recipe.held_out)
-        for name, value in recipe.held_out.items():
+    if spec.held_out:
+        show(f"\nOn {100 * spec.split:g} % of the rows, held out from all choices:")
+        width = max(len(TITLES[name]) for name in spec.held_out)
+        for name, value in spec.held_out.items():
             show(f"  {TITLES[name]:<{width}}  {as_words(name, value)}")
     took = f"Fitted in {fitted.seconds:.1f} s"
     if out is None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from pellucid.cli.console import clean, show, show_json
 from pellucid.cli.errors import UserError
-from pellucid.cli.recipe import Recipe
 from pellucid.cli.scores import in_words
+from pellucid.cli.table_spec import TableSpec
 from pellucid.effects.summary import counted
 from pellucid.exceptions import ModelFileError
 from pellucid.export import describe
@@ -24,9 +24,9 @@ def info_command(model: str, *, as_json: bool) -> None:
         info = describe(path)
     except ModelFileError as error:
         raise UserError(f"{path.name!r} cannot be described: {error}") from error
-    recipe = Recipe.from_notes(info.notes)
+    spec = TableSpec.from_notes(info.notes)
     if as_json:
-        fit = None if recipe is None else asdict(recipe)
+        fit = None if spec is None else asdict(spec)
         document = {
             "file": path.name,
             "class": info.class_name.rpartition(".")[2],
@@ -35,7 +35,7 @@ def info_command(model: str, *, as_json: bool) -> None:
             "versions": info.versions,
             "created": info.created,
             "feature_names": info.feature_names,
-            "notes": None if recipe is not None else info.notes,
+            "notes": None if spec is not None else info.notes,
             "fit": fit,
         }
         show_json(document)
@@ -49,8 +49,8 @@ def info_command(model: str, *, as_json: bool) -> None:
     ]
     if info.created:
         facts.append(("created", info.created))
-    if recipe is not None:
-        facts += _fit_facts(recipe)
+    if spec is not None:
+        facts += _fit_facts(spec)
     else:
         names = info.feature_names
         facts.append(("features", "without names" if names is None else _listed(list(names))))
@@ -59,17 +59,17 @@ def info_command(model: str, *, as_json: bool) -> None:
     show("\n".join(f"{label:<{width}}  {clean(value)}" for label, value in facts))
 
 
-def _fit_facts(recipe: Recipe) -> list[tuple[str, Any]]:
+def _fit_facts(spec: TableSpec) -> list[tuple[str, Any]]:
     facts: list[tuple[str, Any]] = [
-        ("fitted on", f"{recipe.data}, {counted(recipe.rows, 'row')}"),
-        ("task", f"{recipe.task} of {recipe.target}"),
-        ("features", _listed([f"{name} ({kind})" for name, kind in recipe.columns.items()])),
+        ("fitted on", f"{spec.data}, {counted(spec.rows, 'row')}"),
+        ("task", f"{spec.task} of {spec.target}"),
+        ("features", _listed([f"{name} ({kind})" for name, kind in spec.columns.items()])),
     ]
-    read = f"{recipe.weights}, read as {recipe.weights_as}" if recipe.weights_as else recipe.weights
-    columns = (("weights", read), ("exposure", recipe.exposure), ("offset", recipe.offset))
+    read = f"{spec.weights}, read as {spec.weights_as}" if spec.weights_as else spec.weights
+    columns = (("weights", read), ("exposure", spec.exposure), ("offset", spec.offset))
     facts += [(label, name) for label, name in columns if name is not None]
-    if recipe.held_out:
-        facts.append((f"on {100 * recipe.split:g} % held out", in_words(recipe.held_out)))
+    if spec.held_out:
+        facts.append((f"on {100 * spec.split:g} % held out", in_words(spec.held_out)))
     return facts
 
 

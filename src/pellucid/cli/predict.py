@@ -99,18 +99,18 @@ def _free(name: str, taken: Any) -> str:
 
 def _tell_score(stored: Stored, source: Source, X: Any, known: dict[str, np.ndarray]) -> None:
     """If the table has the target as well, say how good the predictions are."""
-    recipe = stored.recipe
-    if recipe is None or recipe.target not in source.frame.columns:
+    spec = stored.spec
+    if spec is None or spec.target not in source.frame.columns:
         return
-    column = source.frame[recipe.target]
+    column = source.frame[spec.target]
     if as_text(column).isna().any():
         return
     try:
         y = targets(stored, column, comma=source.comma)
-        found = measure(stored.model, X, y, recipe.task, None, known)
+        found = measure(stored.model, X, y, spec.task, None, known)
     except (UserError, ValueError):  # the column is of that name, but something else
         return
-    score = f"The table has {recipe.target} as well: {in_words(found)}"
+    score = f"The table has {spec.target} as well: {in_words(found)}"
     say(f"{score}; flattering if the model was fitted on these rows.")
 
 

@@ -12,8 +12,8 @@ from pellucid.cli.console import say, show, show_json, working
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import as_text
 from pellucid.cli.predict import targets
-from pellucid.cli.recipe import no_column, numbers_of
 from pellucid.cli.stored import load_model
+from pellucid.cli.table_spec import no_column, numbers_of
 from pellucid.cli.tables import Source, read_table
 from pellucid.effects.summary import counted
 
@@ -34,8 +34,8 @@ def report_command(
     stored = load_model(model)
     if not Path(out).parent.is_dir():
         raise UserError(f"There is no folder {str(Path(out).parent)!r} to write {Path(out).name!r} to.")
-    recipe = stored.recipe
-    target = target or (recipe.target if recipe is not None else None)
+    spec = stored.spec
+    target = target or (spec.target if spec is not None else None)
     if target is None:
         raise UserError("The model file does not say what is predicted: name the column with --target.")
     source = read_table(table, sheet=sheet)
@@ -47,7 +47,7 @@ def report_command(
     source = Source(source.frame[present].reset_index(drop=True), source.name, source.comma)
     y = pd.Series(targets(stored, source.frame[target], comma=source.comma), name=target)
     X, known = stored.rows(source), dict[str, Any](stored.known(source))
-    weights = recipe.weights if recipe is not None else None
+    weights = spec.weights if spec is not None else None
     weight = None
     if weights is not None and weights in source.frame.columns:
         weight = numbers_of(source, weights, "weights")
@@ -61,7 +61,7 @@ def report_command(
     else:
         show(str(path))
         say(f"The page opens in a browser, without network: {path.as_uri()}")
-        if max_rows and recipe is not None:
+        if max_rows and spec is not None:
             rows = counted(min(max_rows, len(y)), "row")
             say(f"The page holds {rows} of {source.name} for all to read; see --max-rows.")
     if open_it:

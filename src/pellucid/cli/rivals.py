@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 from pellucid.cli import catalog
 from pellucid.cli.errors import UserError, need
-from pellucid.cli.recipe import Recipe
 from pellucid.cli.scores import amount_of, measure
+from pellucid.cli.table_spec import TableSpec
 
 
 @dataclass
@@ -26,17 +26,17 @@ class Contestant:
     """A model that is fitted on some rows and scored on others."""
 
     name: str
-    recipe: Recipe
+    spec: TableSpec
     fit: Callable[..., Any]
     """From features, targets, weights or ``None``, and exposure and offset to a fitted model."""
 
     def score(self, train: Any, test: Any) -> dict[str, float]:
         """Measures on the test rows."""
         X, y, weight, known = train
-        recipe = self.recipe.learn(X)
-        model = self.fit(recipe.apply(X), y, weight, known)
+        spec = self.spec.learn(X)
+        model = self.fit(spec.apply(X), y, weight, known)
         X, y, weight, known = test
-        return measure(model, recipe.apply(X), y, recipe.task, weight, known)
+        return measure(model, spec.apply(X), y, spec.task, weight, known)
 
 
 @dataclass
@@ -120,17 +120,17 @@ _RIVALS: dict[str, tuple[Callable[[str], Any], str, str]] = {
 """How each is made, what it takes, and the package that it needs."""
 
 
-def contestant(name: str, recipe: Recipe) -> Contestant:
+def contestant(name: str, spec: TableSpec) -> Contestant:
     """A model or rival by name, ready for a task."""
-    task = recipe.task
+    task = spec.task
     if name in catalog.MODELS:
         choice = catalog.find(name)
-        options = {} if recipe.weights_as is None else {"weights": recipe.weights_as}
+        options = {} if spec.weights_as is None else {"weights": spec.weights_as}
         choice.make(task, options)  # refuses a task that it is not for
         return Contestant(
             name,
-            replace(recipe, model=name, takes=choice.takes),
-            lambda *rows: catalog.fit(choice.make(task, options), *rows, name=name),
+            replace(spec, model=name, takes=choice.takes),
+            lambda X, y, weight, known: catalog.fit(choice.make(task, options), X, y, weight, known, name),
         )
     if name not in _RIVALS:
         known = ", ".join((*_RIVALS, *catalog.MODELS))
@@ -138,20 +138,20 @@ def contestant(name: str, recipe: Recipe) -> Contestant:
     make, takes, package = _RIVALS[name]
     if package and find_spec(package) is None:
         raise UserError(f"The model {name} needs {package}: pip install {package}")
-    if recipe.offset is not None and task == "classification":
+    if spec.offset is not None and task == "classification":
         raise UserError(f"The model {name} takes no offset for classes.")
-    return Contestant(name, replace(recipe, takes=takes), lambda *rows: _Rival(make(task), task).fit(*rows))
+    return Contestant(name, replace(spec, takes=takes), lambda *rows: _Rival(make(task), task).fit(*rows))
 
 
-def usual(recipe: Recipe, n_rows: int) -> list[str]:
+def usual(spec: TableSpec, n_rows: int) -> list[str]:
     """The models that are compared if none are named: those for the task that are here and not too slow."""
     names = ["dummy", "linear", "sparse-additive", "isk", "additive"]
     if n_rows <= 3000:
-        names.append("glm" if recipe.task == "counts" else "ridge")
+        names.append("glm" if spec.task == "counts" else "ridge")
     names += [name for name in ("ebm", "lightgbm") if find_spec(_RIVALS[name][2]) is not None]
     left_out = set()
-    if recipe.task == "counts" or recipe.offset is not None:
+    if spec.task == "counts" or spec.offset is not None:
         left_out |= {"sparse-additive", "isk"}
-    if recipe.offset is not None:
-        left_out |= {"ridge"} | (set(_RIVALS) if recipe.task == "classification" else set())
+    if spec.offset is not None:
+        left_out |= {"ridge"} | (set(_RIVALS) if spec.task == "classification" else set())
     return [name for name in names if name not in left_out]

@@ -1,4 +1,4 @@
-"""A model file with its recipe: what ``predict``, ``explain``, ``report`` and ``info`` begin with."""
+"""A model file with its spec: what ``predict``, ``explain``, ``report`` and ``info`` begin with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pellucid
 from pellucid.cli.console import say
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import understand
-from pellucid.cli.recipe import Recipe
+from pellucid.cli.table_spec import TableSpec
 from pellucid.cli.tables import Source
 from pellucid.exceptions import ModelFileError
 from pellucid.export import describe
@@ -24,20 +24,20 @@ class Stored:
     """A model from a file, and how tables get to it."""
 
     model: Any
-    recipe: Recipe | None
+    spec: TableSpec | None
     name: str
 
     def rows(self, source: Source) -> pd.DataFrame:
         """A table in the form in which the model takes it."""
-        if self.recipe is not None:
-            return self.recipe.apply(self.recipe.pick(source))
+        if self.spec is not None:
+            return self.spec.apply(self.spec.pick(source))
         return self._by_names(source)
 
     def known(self, source: Source) -> dict[str, np.ndarray]:
         """Exposure and offset of a table; says so where the table has none."""
-        if self.recipe is None:
+        if self.spec is None:
             return {}
-        found, absent = self.recipe.known(source)
+        found, absent = self.spec.known(source)
         for name in absent:
             say(f"{source.name} has no column {name}: predictions are for exposure 1 and offset 0.")
         return found
@@ -55,13 +55,13 @@ class Stored:
                 )
             return frame.apply(lambda c: understand(c, comma=source.comma).values).to_numpy()
         kinds = {str(c.name): _kind(c) for c in getattr(self.model, "columns_", ())}
-        recipe = Recipe(columns={str(name): kinds.get(str(name), "") for name in names})
+        spec = TableSpec(columns={str(name): kinds.get(str(name), "") for name in names})
         told = {
             name: kind or understand(frame[name], comma=source.comma).kind
-            for name, kind in recipe.columns.items()
+            for name, kind in spec.columns.items()
             if name in frame.columns
         }
-        return Recipe(columns={name: told.get(name, "number") for name in recipe.columns}).pick(source)
+        return TableSpec(columns={name: told.get(name, "number") for name in spec.columns}).pick(source)
 
 
 def _kind(column: Any) -> str:
@@ -77,9 +77,9 @@ def load_model(place: str) -> Stored:
         raise IsADirectoryError(21, "is a folder", place)
     try:
         model = pellucid.load(path)
-        recipe = Recipe.from_notes(describe(path).notes)
+        spec = TableSpec.from_notes(describe(path).notes)
     except ModelFileError as error:
         raise UserError(f"{path.name!r} cannot be used: {error}") from error
     if not hasattr(model, "predict"):
         raise UserError(f"{path.name!r} holds a {type(model).__name__}, which is not a model.")
-    return Stored(model, recipe, path.name)
+    return Stored(model, spec, path.name)

@@ -11,7 +11,7 @@ import pandas as pd
 from pellucid.cli.console import say, warn
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import as_text, understand
-from pellucid.cli.recipe import Recipe, no_column, numbers_of
+from pellucid.cli.table_spec import TableSpec, no_column, numbers_of
 from pellucid.cli.tables import Source
 from pellucid.cli.task import Target, read_target
 from pellucid.effects.summary import counted
@@ -26,7 +26,7 @@ class Training:
     target: Target
     weight: np.ndarray | None
     known: dict[str, np.ndarray]
-    recipe: Recipe
+    spec: TableSpec
 
     def __len__(self) -> int:
         return len(self.X)
@@ -78,7 +78,7 @@ def training_rows(
     }
     aside = {name for name in roles.values() if name is not None} | set(drop or ())
     X, kinds = _features(source, [name for name in source.frame.columns if name not in aside])
-    recipe = Recipe(
+    spec = TableSpec(
         task=goal.task,
         target=target,
         columns=kinds,
@@ -89,7 +89,7 @@ def training_rows(
         data=source.name,
         rows=len(X),
     )
-    return Training(X, kinds, goal, weight, known, recipe)
+    return Training(X, kinds, goal, weight, known, spec)
 
 
 def _with_target(source: Source, target: str) -> Source:

@@ -25,7 +25,7 @@ _TYPES: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TableSpec:
     """From columns of a table to what the model takes.
 
     ``columns`` are the features with their kinds, in order. ``fill`` has what stands in for missing values,
@@ -52,12 +52,12 @@ class Recipe:
 
     # ------------------------------------------------------------- as notes
     def to_notes(self) -> str:
-        """The recipe as text for the model file."""
+        """The spec as text for the model file."""
         return json.dumps({"pellucid fit": 1, **asdict(self)}, ensure_ascii=False)
 
     @classmethod
-    def from_notes(cls, notes: str | None) -> Recipe | None:
-        """The recipe in a model file's notes, or ``None`` if the notes are of another kind."""
+    def from_notes(cls, notes: str | None) -> TableSpec | None:
+        """The spec in a model file's notes, or ``None`` if the notes are of another kind."""
         try:
             content = json.loads(notes or "")
         except ValueError:
@@ -71,7 +71,7 @@ class Recipe:
         return cls(**values)
 
     # ---------------------------------------------------------------- learning
-    def learn(self, X: pd.DataFrame) -> Recipe:
+    def learn(self, X: pd.DataFrame) -> TableSpec:
         """Learn from training rows what stands in for missing values, and which levels there are."""
         fill: dict[str, float] = {}
         levels: dict[str, list[str]] = {}

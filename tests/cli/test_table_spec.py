@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 
 import pellucid as library
 from pellucid.cli.errors import UserError
-from pellucid.cli.recipe import MISSING, Recipe
+from pellucid.cli.table_spec import MISSING, TableSpec
 from pellucid.cli.tables import Source
 
 X = pd.DataFrame({"a": [1.0, np.nan, 3.0, 8.0], "c": ["x", None, "y", "x"], "s": ["p", "q", "q", "p"]})
@@ -18,42 +18,42 @@ KINDS = {"a": "number", "c": "category", "s": "category"}
 
 
 def test_notes_and_back():
-    recipe = Recipe(model="ridge", target="y", columns=KINDS, takes="numbers", exposure="e").learn(X)
-    assert Recipe.from_notes(recipe.to_notes()) == recipe
+    spec = TableSpec(model="ridge", target="y", columns=KINDS, takes="numbers", exposure="e").learn(X)
+    assert TableSpec.from_notes(spec.to_notes()) == spec
 
 
 @pytest.mark.parametrize("notes", [None, "", "for the board", "[1]", "{}", '{"pellucid fit": 2}'])
 def test_notes_of_another_kind(notes):
-    assert Recipe.from_notes(notes) is None
+    assert TableSpec.from_notes(notes) is None
 
 
 @pytest.mark.parametrize("wrong", [{"columns": []}, {"exposure": 3}, {"rows": "many"}, {"target": None}])
 def test_damaged_notes(wrong):
-    notes = json.loads(Recipe().to_notes()) | wrong
+    notes = json.loads(TableSpec().to_notes()) | wrong
     with pytest.raises(UserError, match=f"notes are damaged: {next(iter(wrong))}"):
-        Recipe.from_notes(json.dumps(notes))
+        TableSpec.from_notes(json.dumps(notes))
 
 
 def test_numbers_alone():
-    recipe = Recipe(columns=KINDS, takes="numbers").learn(X)
-    made = recipe.apply(X)
+    spec = TableSpec(columns=KINDS, takes="numbers").learn(X)
+    made = spec.apply(X)
     assert made.columns.tolist() == ["a", f"c={MISSING}", "c=x", "c=y", "s=q"]  # two levels: one column
     assert made["a"].tolist() == [1.0, 3.0, 3.0, 8.0]  # the median of 1, 3 and 8
     assert made["c=x"].tolist() == [1.0, 0.0, 0.0, 1.0]
-    unknown = recipe.apply(pd.DataFrame({"a": [0.0], "c": ["z"], "s": ["z"]}))
+    unknown = spec.apply(pd.DataFrame({"a": [0.0], "c": ["z"], "s": ["z"]}))
     assert unknown.to_numpy().tolist() == [[0.0] * 5]
 
 
 def test_many_levels_are_cut_to_the_most_frequent():
     column = pd.DataFrame({"c": [f"v{i:03}" for i in range(80)] + ["v079"] * 3})
-    levels = Recipe(columns={"c": "category"}, takes="numbers").learn(column).levels["c"]
+    levels = TableSpec(columns={"c": "category"}, takes="numbers").learn(column).levels["c"]
     assert len(levels) == 50
     assert "v079" in levels
 
 
 def test_several_columns_missing():
     with pytest.raises(UserError, match="lacks 2 columns that the model needs: 'c', 's'"):
-        Recipe(columns=KINDS).pick(Source(pd.DataFrame({"a": ["1"]}), "t.csv"))
+        TableSpec(columns=KINDS).pick(Source(pd.DataFrame({"a": ["1"]}), "t.csv"))
 
 
 def test_an_offset_is_added(pellucid, tmp_path):
