@@ -6,7 +6,7 @@ function of these features alone; the model's linear predictor is the intercept 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -127,7 +127,7 @@ class Effect:
         known = ", ".join(self.outputs) if self.outputs else f"0 to {count - 1}"
         raise ValueError(f"There is no output {output!r}; there are {known}.")
 
-    def of(self, k: int) -> Effect:
+    def of(self, k: int) -> Self:
         """The effect on one output."""
         if self.values.ndim == len(self.grids):
             return self
@@ -158,7 +158,7 @@ class Effect:
             near = np.moveaxis(around, 0, axis)
         return near
 
-    def thinned(self, most: int) -> Effect:
+    def thinned(self, most: int) -> Self:
         """The effect on at most so many points per number axis, for display; densities are added up."""
         effect = self
         for axis, grid in enumerate(self.grids):
