@@ -1,7 +1,7 @@
 """What several estimators share is said once: parameters stored by one line, described where they are used.
 
 A base class describes shared parameters and attributes in its own docstring. A subclass decorated with
-:func:`inherit_docs` writes ``{kernel}`` on a line of its own where the whole entry ``kernel`` belongs. Its
+:func:`inherit_docs` writes ``{kernel, alpha}`` on a line of its own where these entries belong, whole. Its
 constructor keeps its explicit signature and has one line, ``store_parameters(self, locals())``.
 """
 
@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _ENTRY = re.compile(r"^(\w+)[\w, ]* : .*(?:\n +.*)*", re.MULTILINE)  # a numpydoc entry with its text
-_PLACE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+_PLACE = re.compile(r"^( *)\{(\w+(?:, \w+)*)\}$", re.MULTILINE)
 
 
 def inherit_docs(cls: type[T]) -> type[T]:
-    """Fill lines such as ``{kernel}`` of a class's docstring with that entry of a base class's docstring.
+    """Fill lines such as ``{kernel, alpha}`` of a docstring with these entries of base classes' docstrings.
 
     Examples
     --------
@@ -47,7 +47,11 @@ def inherit_docs(cls: type[T]) -> type[T]:
     entries: dict[str, str] = {}
     for base in reversed(cls.__mro__[1:]):  # nearer classes have the last word
         entries |= {found[1]: found[0] for found in _ENTRY.finditer(inspect.cleandoc(base.__doc__ or ""))}
-    cls.__doc__ = _PLACE.sub(lambda place: indent(entries[place[2]], place[1]), cls.__doc__)
+
+    def filled(place: re.Match[str]) -> str:
+        return indent("\n".join(entries[name] for name in place[2].split(", ")), place[1])
+
+    cls.__doc__ = _PLACE.sub(filled, cls.__doc__)
     return cls
 
 

@@ -21,12 +21,12 @@ def fitted(p, kernel=None, **options):
 @SHAPES
 def test_coefficients_are_the_pseudo_inverse_of_the_fit(p):
     X, _, model = fitted(p)
-    eta = model._Z @ model._fits[0].delta
+    eta = model._unit * model._Z @ model._fits[0].delta
     J = centering(N)
     np.testing.assert_allclose(model.coef_, np.linalg.pinv(J @ X) @ J @ eta, atol=1e-9)
     fit = X @ model.coef_ + model.intercept_
     np.testing.assert_allclose(model.predict(X), fit, atol=1e-10)
-    np.testing.assert_allclose(fit, eta + model._fits[0].intercept, atol=1e-8)
+    np.testing.assert_allclose(fit, eta + model._unit * model._fits[0].intercept, atol=1e-8)
 
 
 @SHAPES
@@ -63,7 +63,7 @@ def test_penalty_in_terms_of_the_coefficients(p):
     # the ridge on δ, with the intercept taken out, is that of the centred kernel
     delta = np.linalg.lstsq(J @ model._Z, J @ model._Z @ model._fits[0].delta, rcond=None)[0]
     assert model.coef_ @ np.linalg.pinv(A, rcond=1e-10) @ model.coef_ == pytest.approx(
-        delta @ delta, rel=1e-6
+        model._unit**2 * delta @ delta, rel=1e-6
     )
 
 

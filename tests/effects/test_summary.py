@@ -51,7 +51,23 @@ def test_several_outputs_and_classes():
 
 def test_a_constant_has_no_share_of_variance():
     facts = dict(KernelRidge(RBF()).fit(X, np.full(30, 2.0)).summary().facts)
-    assert np.isfinite(facts["leave-one-out R²"]).all()
+    assert facts["leave-one-out RMSE"] == 0
+    assert "leave-one-out R²" not in facts
+
+
+def test_one_row_left_out_leaves_none():
+    facts = dict(KernelRidge(RBF(), alpha=1.0).fit(X[:1], [2.0]).summary().facts)
+    assert facts["rows"] == 1
+    assert not any("leave-one-out" in label for label in facts)
+
+
+def test_leave_one_out_is_shown_shortly():
+    X, Y = curve(60, 2, q=2)
+    assert repr(KernelRidge(RBF(), alpha=0.1).fit(X, Y[:, 0]).loo_).startswith("LeaveOneOut(60 rows, rmse=")
+    assert repr(KernelRidge(RBF()).fit(X, Y).loo_).count(", ") == 2
+    model = KernelRidgeClassifier(RBF()).fit(X, Y[:, 0] > np.median(Y[:, 0]))
+    assert "error_rate=" in repr(model.loo_)
+    assert repr(model.loo_.path).startswith("AlphaPath(37 alphas from ")
 
 
 def test_values_are_rendered_shortly():

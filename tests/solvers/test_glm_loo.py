@@ -6,8 +6,8 @@ from glm_oracles import rbf, sample, side, spectral
 
 from pellucid import KernelRidge
 from pellucid.losses import as_loss
-from pellucid.models.common.glm_fit import choose_by_loo
 from pellucid.solvers import GLMProblem, fit_glm
+from pellucid.solvers.alpha_search import choose_by_loo
 
 
 def by_refits(Z, problem, alpha, start):

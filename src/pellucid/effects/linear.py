@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from pellucid.linalg import ColumnSpace
 
@@ -76,6 +77,21 @@ class Inference:
     is known."""
     kind: str
     """``"model"``, ``"robust"`` or ``"clustered"``."""
+
+    def table(self, coef: np.ndarray, unit: float, sd: np.ndarray, level: float) -> dict[str, np.ndarray]:
+        """Columns of a table of coefficients; ``unit`` is that of the targets, ``sd`` those of features."""
+        se = self.standard_error * unit
+        reach = stats.t.ppf(0.5 + level / 2.0, self.free) * se
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.where(se > 0, coef / se, 0.0)
+        return {
+            "coefficient": coef,
+            "per_sd": coef * sd,
+            "standard_error": se,
+            "low": coef - reach,
+            "high": coef + reach,
+            "p_value": np.where(se > 0, 2.0 * stats.t.sf(np.abs(t), self.free), 1.0),
+        }
 
 
 @dataclass(frozen=True)
@@ -200,3 +216,19 @@ def _unexplained(kernel: np.ndarray, linear: np.ndarray, weight: np.ndarray) -> 
     spread = float(np.sum(share @ (kernel - share @ kernel) ** 2))
     gap = float(np.sum(share @ (kernel - linear) ** 2))
     return gap / spread if spread > 0 else 0.0
+
+
+def held_out_fidelity(
+    columns: WeightedColumns, weight: np.ndarray, scores: np.ndarray, folds: int, *, fit_intercept: bool
+) -> float | None:
+    """Fidelity of coefficients that are read from all folds but one, on that one; ``None`` for few rows."""
+    n, coordinates = len(scores), columns.coordinates
+    if n < 2 * folds or coordinates.shape[1] == 0:
+        return None
+    linear = np.empty_like(scores)
+    for test in np.array_split(np.random.default_rng(0).permutation(n), folds):
+        train = np.setdiff1d(np.arange(n), test)
+        part = WeightedColumns.of(coordinates[train], weight[train], fit_intercept=fit_intercept)
+        coef = part.coefficients(scores[train])
+        linear[test] = (coordinates[test] - part.mean) @ coef + part.share @ scores[train]
+    return fidelity(scores, linear, weight)

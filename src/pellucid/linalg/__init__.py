@@ -16,6 +16,7 @@ from pellucid.linalg.low_rank_eigh import positive_spectrum
 from pellucid.linalg.memory import available_memory, format_bytes, require_memory
 from pellucid.linalg.nystrom import pivoted_cholesky
 from pellucid.linalg.scale import column_scale, power_of_two
+from pellucid.linalg.symmetric import symmetrise
 from pellucid.linalg.threads import calm_threads, side_by_side
 from pellucid.linalg.wide import apply, column_moments
 
@@ -47,4 +48,5 @@ __all__ = [
     "smallest_eigenvalue",
     "solve_cholesky",
     "squared_distances",
+    "symmetrise",
 ]

@@ -17,7 +17,6 @@ from pellucid.solvers.primal import PrimalSolver
 
 __all__ = [
     "CRITERIA",
-    "SOLVERS",
     "Calibration",
     "Choice",
     "CholeskySolver",
@@ -28,6 +27,7 @@ __all__ = [
     "MultinomialFit",
     "Posterior",
     "PrimalSolver",
+    "SOLVERS",
     "SpectralSolver",
     "calibrate",
     "check_positive",

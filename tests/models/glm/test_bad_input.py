@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from glm_oracles import rbf, sample
 
-from pellucid import KernelClassifier, KernelGLMRegressor
+from pellucid import (
+    InterpretableKernelClassifier,
+    InterpretableKernelRegressor,
+    KernelClassifier,
+    KernelGLMRegressor,
+)
 from pellucid.exceptions import IndefiniteKernelError
 from pellucid.kernels import RBF
 from pellucid.losses import Hinge, Poisson
@@ -79,8 +84,8 @@ def test_constant_targets(loss):
 
 @pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
 def test_one_class_only(loss):
-    with pytest.raises(ValueError, match=r"only one class .* at least 2 classes"):
-        classifier(loss=loss).fit(X, np.ones(30))
+    with pytest.raises(ValueError, match=r"only one class \(1\) .* at least 2 classes"):
+        classifier(loss=loss).fit(X, np.ones(30, dtype=int))
     weight = LABELS.astype(float)
     with pytest.raises(ValueError, match="with positive weight"):
         classifier(loss=loss).fit(X, LABELS, sample_weight=weight)
@@ -129,21 +134,24 @@ def test_no_leave_one_out_without_curvature_of_one_score(loss, y):
         classifier(loss=loss, alpha="loo").fit(X, y)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge", Hinge()])
-def test_losses_for_classes_in_a_regressor(loss):
-    with pytest.raises(ValueError, match="use KernelClassifier"):
-        regressor(loss=loss).fit(X, COUNTS)
+@pytest.mark.parametrize("kind", [KernelGLMRegressor, InterpretableKernelRegressor])
+@pytest.mark.parametrize("loss", ["poison", "logistic", "multinomial", Hinge()])
+def test_a_regressor_lists_the_losses_that_it_takes(kind, loss):
+    with pytest.raises(ValueError, match=r"not take the loss .* Known names: gamma, poisson, squared\.$"):
+        kind(RBF(), loss=loss, alpha=1.0).fit(X, COUNTS)
 
 
-@pytest.mark.parametrize("loss", ["squared", "poisson", Poisson()])
-def test_losses_for_numbers_in_a_classifier(loss):
-    with pytest.raises(ValueError, match="use KernelGLMRegressor"):
-        classifier(loss=loss).fit(X, LABELS)
+@pytest.mark.parametrize("kind", [KernelClassifier, InterpretableKernelClassifier])
+@pytest.mark.parametrize("loss", ["logit", "squared", Poisson()])
+def test_a_classifier_lists_the_losses_that_it_takes(kind, loss):
+    names = "hinge, logistic, multinomial, squared_hinge"
+    model = kind(RBF(), loss=loss, alpha=1.0)
+    with pytest.raises(ValueError, match=rf"does not take the loss .* Known names: {names}\.$"):
+        model.fit(X, LABELS)
+    assert not hasattr(model, "predict_proba")
 
 
-def test_loss_names():
-    with pytest.raises(ValueError, match=r"Unknown loss 'poison'\. Known names: .*poisson"):
-        regressor(loss="poison").fit(X, COUNTS)
+def test_a_loss_is_passed_not_its_class():
     with pytest.raises(TypeError, match=r"Poisson\(\) instead of Poisson"):
         regressor(loss=Poisson).fit(X, COUNTS)
 
@@ -170,8 +178,6 @@ def test_folds_without_rows():
 
 
 def test_folds_from_a_generator_are_used_up_only_once():
-    from pellucid import InterpretableKernelRegressor
-
     pairs = [(np.arange(15), np.arange(15, 30)), (np.arange(15, 30), np.arange(15))]
     listed, drawn = (
         InterpretableKernelRegressor(RBF(), cv=cv, certify=0).fit(X, COUNTS)

@@ -116,3 +116,13 @@ def test_in_pipelines_and_searches():
         },
     )
     assert search.fit(X, y).best_score_ > 0.5
+
+
+def test_the_caller_may_go_on_to_change_the_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.poisson(2.0, 30)
+    new = rng.normal(size=(5, 2))
+    model = KernelGLMRegressor(alpha=1.0).fit(X, y)
+    before = model.predict(new)
+    X[:] = 0.0
+    np.testing.assert_array_equal(model.predict(new), before)

@@ -6,7 +6,7 @@ from glm_oracles import rbf, sample
 
 from pellucid import InterpretableKernelClassifier, KernelClassifier, KernelGLMRegressor
 from pellucid.kernels import RBF, Linear
-from pellucid.models.common import glm_fit
+from pellucid.models.common import kernel_features
 
 KERNEL = RBF.from_gamma(0.3)
 
@@ -65,7 +65,7 @@ def test_many_rows_take_landmarks(monkeypatch):
     model = KernelClassifier(Linear(), alpha=1.0).fit(X, y)
     assert model._centres is not None
     assert model.kernel_accuracy_ > 1 - 1e-6
-    monkeypatch.setattr(glm_fit, "EXACT_ROWS", 5000)
+    monkeypatch.setattr(kernel_features, "EXACT_ROWS", 5000)
     exact = KernelClassifier(Linear(), alpha=1.0, n_components=3).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), exact.decision_function(X), atol=1e-6)
 

@@ -146,9 +146,9 @@ def test_two_and_three_rows(n, kernel):
 
 @pytest.mark.parametrize("model", [KernelRidgeClassifier(), KernelFisherDiscriminant()])
 def test_one_class_only(model):
-    with pytest.raises(ValueError, match=r"only one class \('yes'\)|only one class \(np.str_\('yes'\)\)"):
+    with pytest.raises(ValueError, match=r"only one class \('yes'\)"):
         model.fit(X, ["yes"] * 20)
-    with pytest.raises(ValueError, match="only one class"):
+    with pytest.raises(ValueError, match=r"only one class \(1\) "):
         model.fit(X, LABELS, sample_weight=(LABELS == 1).astype(float))
 
 

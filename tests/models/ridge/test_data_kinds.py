@@ -85,7 +85,7 @@ def test_pandas_with_whole_numbers_booleans_and_targets():
 
 def test_polars_targets_and_weights():
     polars = pytest.importorskip("polars")
-    model = KernelRidge(RBF(), alpha=0.1)
+    model = KernelRidge(RBF(), alpha=0.1, weights="counts")
     expected = model.fit(X, y, sample_weight=np.arange(30)).predict(X)
     model.fit(X, polars.Series(y), sample_weight=polars.Series(range(30)))
     assert np.allclose(model.predict(X), expected)

@@ -172,9 +172,10 @@ def test_the_size_of_blocks_does_not_matter(monkeypatch):
     whole = results()
     from pellucid.effects import marginal
     from pellucid.linalg import row_blocks
-    from pellucid.models.ridge import base, regressor
+    from pellucid.models.common import kernel_machine
+    from pellucid.models.ridge import regressor
 
-    for module in (base, regressor, marginal):
+    for module in (kernel_machine, regressor, marginal):
         monkeypatch.setattr(module, "row_blocks", lambda n, size: row_blocks(n, 1, 5))
     for one, other in zip(whole, results(), strict=True):
         assert np.allclose(one, other, rtol=1e-12, atol=1e-14)
@@ -231,7 +232,7 @@ def test_small_weights_do_not_wash_out_probabilities():
     X, labels = blobs(2, n=60)
     shares = np.full(60, 1.0 / 60)
     one = KernelRidgeClassifier(RBF(), alpha=0.1).fit(X, labels)
-    other = KernelRidgeClassifier(RBF(), alpha=0.1 / 60).fit(X, labels, sample_weight=shares)
+    other = KernelRidgeClassifier(RBF(), alpha=0.1 / 60, weights="counts").fit(X, labels, shares)
     assert np.allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-6)
 
 

@@ -1,5 +1,6 @@
 """stability(): the same splits for all, whatever their number or that of processes; nothing fitted twice."""
 
+import importlib
 import json
 import warnings
 
@@ -310,9 +311,10 @@ def test_coefficients_that_change_their_number_are_left_out():
 
 
 def test_the_estimators_of_this_package():
-    interpretable = pytest.importorskip("pellucid.models.interpretable.estimators")
+    import pellucid
+
     X, y = blobs(2, n=60, p=3)
-    model = interpretable.InterpretableKernelClassifier(alpha=0.1, certify=0)
+    model = pellucid.InterpretableKernelClassifier(alpha=0.1, certify=0)
     methods = {"kernel": (model, {"how": "kernel"}), "linear": (model, {"how": "linear"})}
     result = stability(methods, X, y, n_splits=3)
     assert result.coef["linear"].shape == (3, 3)
@@ -390,7 +392,8 @@ def test_finished_splits_survive_a_failure(tmp_path):
 
 
 def test_splits_are_written_while_others_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("pellucid.models.stability.checkpoint.SAVE_EVERY", -1e9)
+    module = importlib.import_module("pellucid.models.stability.checkpoint")
+    monkeypatch.setattr(module, "SAVE_EVERY", -1e9)
     path = tmp_path / "splits.npz"
     lengths = []
 

@@ -61,12 +61,12 @@ FITTED: dict[str, dict[str, Any]] = {
     "KernelFisherDiscriminant": {"explained_ means_ priors_ scalings_": _Reals, "_n_features_out": int},
     _GLM: {
         "loss_": Loss,
-        "_kernel_features": "KernelFeatures",
+        "_kernel_features?": "KernelFeatures",  # in files of earlier versions, as the next
         "alpha_path_?": "AlphaChoice",
-        "_kernel_fits": _of(list, "GLMFit|MultinomialFit|HingeFit"),
+        "_kernel_fits?": _of(list, "GLMFit|MultinomialFit|HingeFit"),
         "_centres": np.ndarray | None,
         "_scores_fit": _Reals,
-        "kernel_accuracy_ optimality_": float,
+        "kernel_accuracy_ optimality_ _unit?": float,
         "n_iter_": int,
     },
     _LINEAR: {
@@ -74,8 +74,9 @@ FITTED: dict[str, dict[str, Any]] = {
         "certificate_": "Certificate",
         "_problems": _of(list, "GLMProblem"),
         "_fits": _of(list, "GLMFit|MultinomialFit"),
-        "_Z _weight _linear_coef _linear_intercept feature_sd_": _Reals,
-        "_exact": bool,
+        "_Z _linear_coef _linear_intercept feature_sd_": _Reals,
+        "_weight?": _Reals,  # in files of earlier versions, as the next
+        "_exact?": bool,
         "kaf_ kernel_alpha_": float,
     },
     f"{_ADDITIVE} {_SPARSE} {_ISK}": {

@@ -29,6 +29,7 @@ LAYERS = ("linalg", "kernels", "losses", "data", "features", "solvers", "effects
 RENAMED = {
     "features.scaling.Column": "features.scaling.Warp",
     "features.table.Column": "data.table.Column",
+    "models.glm_engine.AlphaChoice": "solvers.alpha_search.AlphaChoice",
     "models.additive_recipe.Recipe": "models.additive.refit_spec.RefitSpec",
 }
 """Classes that have another name, or another layer, than in files of earlier versions."""

@@ -10,7 +10,7 @@ independent of rounding: the same for permuted rows, other machines, and weights
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,15 +19,7 @@ from pellucid.exceptions import IllConditionedWarning, IndefiniteKernelError
 from pellucid.kernels import Kernel
 from pellucid.kernels.convert import Alias
 from pellucid.linalg import ColumnSpace, column_moments, column_scale, require_memory
-from pellucid.models.common.ridge_fit import (
-    Score,
-    Settings,
-    criterion_values,
-    gram,
-    join_paths,
-    path_of,
-    walk_path,
-)
+from pellucid.models.common.ridge_fit import Score, Settings, gram, walk_path
 from pellucid.solvers import CholeskySolver, SpectralSolver
 
 _SAMPLE = 600  # rows of the coarse sweep
@@ -117,23 +109,19 @@ def _coarse(
     return best[1], best[2]
 
 
+@dataclass
 class _PatternSearch:
     """Best point of the grid (j, k), by steps to better neighbours and ever smaller steps."""
 
-    def __init__(
-        self,
-        scaling: Scaling,
-        X: np.ndarray,
-        Y: np.ndarray,
-        weight: np.ndarray,
-        settings: Settings,
-        score: Score | None,
-    ) -> None:
-        self.scaling, self.settings, self.score = scaling, settings, score
-        self.X, self.Y, self.weight = X, Y, weight
-        self.values: dict[tuple[int, int], float] = {}
-        self.paths: dict[tuple[int, int], AlphaPath] = {}
-        self._solver: tuple[int, CholeskySolver, float] | None = None  # of the factor seen last
+    scaling: Scaling
+    X: np.ndarray
+    Y: np.ndarray
+    weight: np.ndarray
+    settings: Settings
+    score: Score | None
+    values: dict[tuple[int, int], float] = field(default_factory=dict)
+    paths: dict[tuple[int, int], AlphaPath] = field(default_factory=dict)
+    _solver: tuple[int, CholeskySolver, float] | None = None  # of the factor seen last
 
     def run(self, j: int, k: int) -> tuple[int, int]:
         fixed = self.settings.criterion is None
@@ -151,7 +139,7 @@ class _PatternSearch:
 
     def path(self, j: int) -> AlphaPath:
         """The path over the alphas that were visited at factor ``j``."""
-        return join_paths([path for (at, _), path in self.paths.items() if at == j])
+        return AlphaPath.join([path for (at, _), path in self.paths.items() if at == j])
 
     def value(self, j: int, k: int) -> float:
         if (j, k) not in self.values:
@@ -169,7 +157,7 @@ class _PatternSearch:
                 fits = solver.fits(self.Y, alphas)
         except (IllConditionedWarning, IndefiniteKernelError):  # too close to singular to be worth having
             return np.inf
-        path = path_of(fits, self.score)
+        path = AlphaPath.of(fits, self.score)
         self.paths[j, k] = path
         return float(_scores(path, self.settings, self.Y, self.weight, j)[0])
 
@@ -187,7 +175,7 @@ class _PatternSearch:
 def _scores(path: AlphaPath, settings: Settings, Y: np.ndarray, weight: np.ndarray, j: int) -> np.ndarray:
     """Criterion along a path (errors as logarithms), plus a weak pull to the spread of the data (j = 0)."""
     criterion = settings.criterion or "loo"
-    values = criterion_values(path, criterion, Y, weight)
+    values = path.criterion(criterion, Y, weight)
     if isinstance(settings.alpha, np.ndarray):  # given: each output has its own
         values = values[np.searchsorted(path.alphas, settings.alpha), np.arange(Y.shape[1])][None, :]
     values = values.mean(axis=1)

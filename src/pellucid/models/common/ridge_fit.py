@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pellucid.effects import AlphaPath
-from pellucid.exceptions import IndefiniteKernelError
 from pellucid.kernels import Kernel
-from pellucid.linalg import require_memory, row_blocks, smallest_eigenvalue
+from pellucid.linalg import require_memory, symmetrise
 from pellucid.solvers import (
     CRITERIA,
     Choice,
@@ -88,20 +87,10 @@ def fit_ridge(
     score: Score | None = None,
     path: AlphaPath | None = None,
 ) -> RidgeFit:
-    """Fit kernel ridge, choosing alpha where the settings ask for it.
+    """Fit targets of shape (n, q) to rows of positive weight, choosing alpha where the settings ask for it.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With its parameters.
-    X, Y, weight : ndarrays of shape (n, ...), (n, q), (n,)
-        Rows, targets and positive weights.
-    settings : Settings
-        What to fit.
-    score : callable, optional
-        Figure of a :class:`Fits` to keep along the path.
-    path : AlphaPath, optional
-        A path that was already walked; alpha is chosen from it.
+    ``score`` is a figure to keep along the path over alphas; a ``path`` that was already walked is chosen
+    from.
     """
     n = len(Y)
     n_features = _feature_count(kernel, X)
@@ -192,7 +181,7 @@ def gram(kernel: Kernel, X: np.ndarray) -> np.ndarray:
         largest = np.abs(K.diagonal()).max() + 0.0 * K.sum()  # no element of a kernel matrix is larger
     _check_size(largest, kernel)
     if not kernel.mercer:
-        _symmetrise(K, _rounding(X))
+        symmetrise(K, _rounding(X))
     return K
 
 
@@ -204,25 +193,6 @@ def _check_size(largest: float, kernel: Kernel) -> None:
             f"data. Rescale the features, or name the kernel by a string such as 'rbf', whose length-scale "
             f"comes from the data."
         )
-
-
-def _symmetrise(K: np.ndarray, tolerance: float) -> None:
-    """Replace ``K`` by its symmetric part, in place; raise if that changes more than rounding error does."""
-    limit = tolerance * max(float(K.max()), -float(K.min()))
-    for rows in row_blocks(len(K), 8.0 * 4 * len(K)):
-        across, down = K[rows, rows.start :], K[rows.start :, rows].T
-        gap = np.abs(across - down)
-        i, j = np.unravel_index(np.argmax(gap), gap.shape)
-        if gap[i, j] > limit:
-            i, j = int(i) + rows.start, int(j) + rows.start
-            raise IndefiniteKernelError(
-                f"The kernel matrix is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g}, but entry "
-                f"({j}, {i}) is {K[j, i]:.6g} (smallest eigenvalue of its symmetric part: "
-                f"{smallest_eigenvalue((K + K.T) / 2):.4g}). If that is meant, pass the symmetric part "
-                f"(K + K.T) / 2."
-            )
-        mean = (across + down) / 2.0
-        K[rows, rows.start :], K[rows.start :, rows] = mean, mean.T
 
 
 def alpha_unit(solver: Solver, weight: np.ndarray) -> float:
@@ -246,51 +216,14 @@ def alpha_unit(solver: Solver, weight: np.ndarray) -> float:
 def walk_path(solver: Solver, Y: np.ndarray, alphas: np.ndarray, score: Score | None) -> AlphaPath:
     """Evaluate every criterion at every ridge strength, a few at a time to need little memory."""
     step = max(1, int(2**25 // max(8 * Y.size, 1)))
-    parts = [
-        path_of(solver.fits(Y, alphas[start : start + step]), score) for start in range(0, len(alphas), step)
-    ]
-    return join_paths(parts)
-
-
-def path_of(fits: Fits, score: Score | None) -> AlphaPath:
-    """Reduce fits to their criteria, all of shape (m, q)."""
-    return AlphaPath(
-        fits.alphas,
-        fits.criterion("loo"),
-        fits.criterion("gcv"),
-        fits.profile_log_likelihood,
-        fits.dof,
-        None if score is None else score(fits),
-    )
-
-
-def join_paths(parts: list[AlphaPath]) -> AlphaPath:
-    """Put pieces of one path together, in increasing order of alpha."""
-    order = np.argsort(np.concatenate([p.alphas for p in parts]), kind="stable")
-    rates = [p.error_rate for p in parts if p.error_rate is not None]
-    return AlphaPath(
-        np.concatenate([p.alphas for p in parts])[order],
-        np.concatenate([p.mse for p in parts])[order],
-        np.concatenate([p.gcv for p in parts])[order],
-        np.concatenate([p.log_marginal_likelihood for p in parts])[order],
-        np.concatenate([p.dof for p in parts])[order],
-        np.concatenate(rates)[order] if rates else None,
-    )
-
-
-def criterion_values(path: AlphaPath, criterion: str, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Criterion along a path, smaller is better, with outputs in comparable units; shape (m, q)."""
-    if criterion == "ml":
-        return -path.log_marginal_likelihood / np.maximum(1.0, weight).sum()
-    share = weight / weight.sum()
-    spread = share @ (Y - share @ Y) ** 2
-    return (path.mse if criterion == "loo" else path.gcv) / np.where(spread > 0, spread, 1.0)
+    starts = range(0, len(alphas), step)
+    return AlphaPath.join([AlphaPath.of(solver.fits(Y, alphas[i : i + step]), score) for i in starts])
 
 
 def _choose(path: AlphaPath, settings: Settings, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Best alpha on the path, per output or shared; the largest of those that are as good as the best."""
     criterion = str(settings.criterion)
-    values = criterion_values(path, criterion, Y, weight)
+    values = path.criterion(criterion, Y, weight)
     if not settings.per_output:
         values = np.repeat(values.mean(axis=1, keepdims=True), Y.shape[1], axis=1)
     smallest = values.min(axis=0)
@@ -327,8 +260,8 @@ def _finish(
         intercept = solver.intercept(Y, dual_coef)
         if kept is not None:
             dual_coef = positive_part(dual_coef, kept, weight)
-    here = path_of(fits, None)
-    criteria = {name: float(pick(criterion_values(here, name, Y, weight)).mean()) for name in CRITERIA}
+    here = AlphaPath.of(fits)
+    criteria = {name: float(pick(here.criterion(name, Y, weight)).mean()) for name in CRITERIA}
     return RidgeFit(
         kernel,
         alpha,

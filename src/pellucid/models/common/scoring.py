@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import column_or_1d
 
-from pellucid.data.targets import check_offset, check_targets
+from pellucid.data.targets import check_offset, check_targets, unit_of
 from pellucid.data.weights import check_weight
+from pellucid.exceptions import RateWarning
 from pellucid.losses import Loss
 
 LOG_LINK = ("poisson", "gamma")
@@ -43,8 +46,17 @@ class DevianceScore(RegressorMixin):
         float
         """
         mean = self.predict(X, offset=offset, exposure=exposure)
-        target = self.loss_.check_targets(check_targets(y, mean).reshape(len(mean)))
         weight = check_weight(sample_weight, len(mean))
-        known = check_offset(offset, exposure, len(mean), log_link=self.loss_.name in LOG_LINK)
-        eta = np.log(np.maximum(mean, np.finfo(float).tiny)) if self.loss_.name in LOG_LINK else mean
-        return self.loss_.explained(target, eta, weight, known)
+        target = column_or_1d(check_targets(y, mean), warn=True)
+        with warnings.catch_warnings():  # whether fractions are rates was asked when the model was fitted
+            warnings.simplefilter("ignore", RateWarning)
+            target = self.loss_.check_targets(target, weight)
+        log_link = self.loss_.name in LOG_LINK
+        known = check_offset(offset, exposure, len(mean), log_link=log_link)
+        eta = np.log(np.maximum(mean, np.finfo(float).tiny)) if log_link else mean
+        if (
+            self.loss_.name == "squared"
+        ):  # in the targets' own unit and from one of them, as squares may overflow
+            unit, first = unit_of(target), target[0]
+            target, eta, known = (target - first) / unit, (eta - first) / unit, known / unit
+        return self.loss_.explained(target, eta, weight / weight.sum(), known)

@@ -1,6 +1,7 @@
 """Kernel models of other losses: counts, amounts, logistic regression, support vector machines.
 
-A fit enters in ``estimators``, which checks targets and states one problem, or one per class; everything
-after that is in :mod:`pellucid.models.common`: ``glm_base`` (rows, kernel, folds), then ``glm_fit``
-(features, alpha, solution).
+``regressor`` and ``classifier`` say what can be set. A fit enters in
+:mod:`pellucid.models.common.glm_regression` or ``glm_classification``, which check targets and state one
+problem, or one per class; ``glm_base`` takes a kernel with its features (``kernel_features``), draws folds,
+has :mod:`pellucid.solvers` choose alpha and solve, and keeps the solution.
 """

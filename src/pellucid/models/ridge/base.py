@@ -1,4 +1,4 @@
-"""What all kernel ridge estimators share: entry of data, the fit, predictions, and reading the model."""
+"""What all kernel ridge estimators share: the fit, what is kept of it, and reading the model."""
 
 from __future__ import annotations
 
@@ -6,48 +6,74 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.data.parameters import check_alpha, check_alphas
-from pellucid.data.rows import check_rows, check_square, is_precomputed
-from pellucid.data.weights import check_weight
-from pellucid.effects import AlphaPath, Influence, LeaveOneOut, MarginalEffects, Summary, marginal_effects
-from pellucid.effects.linear import LinearView
-from pellucid.kernels import ALIASES, as_kernel
-from pellucid.linalg import calm_threads, power_of_two, require_memory, row_blocks
+from pellucid.data.targets import unit_of
+from pellucid.effects import AlphaPath, Influence, LeaveOneOut, Summary
+from pellucid.kernels import ALIASES
+from pellucid.linalg import calm_threads, power_of_two, require_memory
+from pellucid.models.common.kernel_machine import KernelMachine
 from pellucid.models.common.length_scale import choose_length_scale
-from pellucid.models.common.linear_reading import output_names, read_linear
 from pellucid.models.common.ridge_fit import RidgeFit, Score, Settings, fit_ridge, gram
 from pellucid.solvers import Fits, Posterior
 
+_SQUARABLE = (
+    1e150  # targets larger than this, or smaller than its inverse, have no variance in floating point
+)
 
-class KernelRidgeBase(BaseEstimator):
-    """Shared machinery of estimators that fit one or more targets by kernel ridge."""
 
-    kernel: Any
+class KernelRidgeBase(KernelMachine):
+    """Estimators that fit one or more targets by kernel ridge.
+
+    Parameters
+    ----------
+    alpha : float or {"loo", "gcv", "ml"}, default="loo"
+        Ridge strength; larger is smoother. A name chooses it by exact leave-one-out error, generalised
+        cross-validation or marginal likelihood, of the coded targets where ``y`` holds classes: that is a
+        steadier guide than the error rate, and ``loo_.path`` has both.
+    alphas : array-like, optional
+        The values among which a named criterion chooses; by default four per decade up to 1e3 times the mean
+        variance of the kernel, from 1e-9 times it, or from 1e-6 times it for classes.
+    solver : {"auto", "primal", "cholesky", "spectral"}, default="auto"
+        ``"primal"`` works with explicit features, ``"cholesky"`` factors the kernel matrix once per alpha,
+        ``"spectral"`` decomposes it once for all. ``"auto"`` takes the cheapest and says why in
+        ``solver_reason_``.
+    indefinite : {"raise", "clip"}, default="raise"
+        What to do with a kernel matrix that has negative eigenvalues: refuse it, or drop its negative part.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The ridge strength that was used.
+    dual_coef_ : ndarray of shape (n,) or (n, n_outputs)
+        The coefficients ``a`` of the training rows ``X_fit_``; one column per class, or per output, where
+        there are several.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The intercept ``b``.
+    effective_dof_ : float or ndarray of shape (n_outputs,)
+        Effective degrees of freedom: the sum of the leverages, intercept included.
+    log_marginal_likelihood_ : float or ndarray of shape (n_outputs,)
+        Log likelihood of the targets under the Gaussian process (restricted when there is an intercept).
+    solver_, solver_reason_ : str
+        The solver that was used, and why.
+    """
+
     alpha: Any
     alphas: Any
-    fit_intercept: bool
     solver: str
     indefinite: str
-    _single: bool  # whether targets have one dimension
+    alpha_per_output: bool = False  # a parameter of KernelRidge alone
+    loo_: LeaveOneOut
     _alpha_floor = 1e-9  # smallest alpha tried, relative to the mean variance of the kernel
 
     # --------------------------------------------------------------- fitting
     def _enter(self, X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Check rows and weights."""
-        if not isinstance(self.fit_intercept, bool | np.bool_):
-            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
         if self.indefinite not in ("raise", "clip"):
             raise ValueError(f"indefinite must be 'raise' or 'clip', got {self.indefinite!r}.")
-        for name in ("X_fit_", "_posterior"):
+        for name in ("coef_", "_posterior"):
             self.__dict__.pop(name, None)
-        rows = check_rows(self, X, self.kernel, reset=True)
-        if self._precomputed:
-            check_square(rows)
-        return rows, check_weight(sample_weight, len(rows))
+        return super()._enter(X, sample_weight)
 
     def _fit_targets(
         self,
@@ -56,7 +82,6 @@ class KernelRidgeBase(BaseEstimator):
         weight: np.ndarray,
         *,
         score: Callable[[np.ndarray], np.ndarray] | None = None,
-        per_output: bool = False,
     ) -> RidgeFit:
         """Fit targets of shape (n, q); stores everything but ``loo_``.
 
@@ -64,19 +89,19 @@ class KernelRidgeBase(BaseEstimator):
         alpha. Rows of weight zero are dropped, targets are shifted and scaled by powers of two, so neither an
         offset nor the unit of ``y`` costs accuracy.
         """
-        kept = weight > 0
-        rows = self._training_rows(X, kept)
-        s = weight[kept]
-        first = Y[kept][0]  # differences from it are exactly zero where targets are constant
-        shift = first + s / s.sum() @ (Y[kept] - first) if self.fit_intercept else np.zeros(Y.shape[1])
-        unit = power_of_two(np.abs(Y[kept] - shift).max(axis=0))
-        targets = (Y[kept] - shift) / unit
+        self._kept = kept = weight > 0
+        rows, s, Y = self._training_rows(X, kept), weight[kept], Y[kept]
+        for column in Y.T:
+            unit_of(column)  # refuses what varies too much
+        self._shift = shift = Y[0] + s / s.sum() @ (Y - Y[0]) if self.fit_intercept else np.zeros(Y.shape[1])
+        self._unit = unit = power_of_two(np.abs(Y - shift).max(axis=0))
+        targets = (Y - shift) / unit  # exactly zero where targets are constant
         settings = Settings(
             check_alpha(self.alpha, Y.shape[1]),
             None if self.alphas is None else check_alphas(self.alphas),
             bool(self.fit_intercept),
             self.solver,
-            per_output,
+            self.alpha_per_output,
             self.indefinite,
             self._alpha_floor,
         )
@@ -96,118 +121,85 @@ class KernelRidgeBase(BaseEstimator):
             if isinstance(self.kernel, str) and self.kernel in ALIASES:
                 kernel, path = choose_length_scale(ALIASES[self.kernel], rows, targets, s, settings, figure)
             else:
-                names = getattr(self, "feature_names_in_", None)
-                kernel = as_kernel(self.kernel, rows).bind(None if names is None else list(names))
+                kernel = self._given_kernel(rows)
             fit = fit_ridge(kernel, rows, targets, s, settings, score=figure, path=path)
-        self._store(fit, rows, s, kept, shift, unit, settings)
+        self.X_fit_, self.weight_fit_ = rows, s
+        self._store(fit)
         return fit
 
-    def _training_rows(self, X: np.ndarray, kept: np.ndarray) -> np.ndarray:
-        """Rows of positive weight; a copy, so that the caller may go on to change the array."""
-        if not self._precomputed:
-            return X[kept]
-        return X if kept.all() else X[np.ix_(kept, kept)]
-
-    def _store(
-        self,
-        fit: RidgeFit,
-        rows: np.ndarray,
-        weight: np.ndarray,
-        kept: np.ndarray,
-        shift: np.ndarray,
-        unit: np.ndarray,
-        settings: Settings,
-    ) -> None:
+    def _store(self, fit: RidgeFit) -> None:
+        """Keep what a fit in units of ``_unit`` says, in units of ``y``."""
+        unit, weight = self._unit, self.weight_fit_
         self.kernel_ = fit.kernel
-        self.X_fit_ = rows
-        self.weight_fit_ = weight
-        self.solver_ = fit.choice.name
-        self.solver_reason_ = fit.choice.reason
+        self.solver_, self.solver_reason_ = fit.choice.name, fit.choice.reason
         self._alpha = fit.alpha
         self._dual = fit.dual_coef * unit
         self._primal = None if fit.primal_coef is None else fit.primal_coef * unit
-        self._intercept = fit.intercept * unit + shift
-        self._kept = kept
-        self._unit, self._shift = unit, shift
-        self._chosen = settings.criterion is not None
-        # A given alpha is the noise variance of a Gaussian process of scale one; a chosen one only fixes the
-        # ratio of noise to signal.
-        self._scale = fit.scale * unit**2 if self._chosen else np.ones(len(unit))
-        free = np.maximum(1.0, weight).sum() - int(settings.fit_intercept)
-        likelihood = fit.log_likelihood(None if self._chosen else 1.0 / unit**2)
-        self._likelihood = likelihood - free * np.log(unit)
+        self._intercept = fit.intercept * unit + self._shift
+        self._chosen = isinstance(self.alpha, str)
         self._criteria = fit.criteria
-        self._residual_square = np.einsum("n,nq->q", weight, fit.residuals**2) * unit**2
         self._dof = fit.slack.shape[0] - fit.slack.sum(axis=0)
+        with np.errstate(over="ignore"):
+            self._residual_square = np.einsum("n,nq->q", weight, fit.residuals**2) * unit**2
+            # A given alpha is the noise variance of a Gaussian process of scale one; a chosen one only fixes
+            # the ratio of noise to signal.
+            self._scale = fit.scale * unit**2 if self._chosen else np.ones(len(unit))
+        if self._chosen:
+            likelihood = fit.log_likelihood(None)
+        else:  # targets that are much smaller than the process say nothing, much larger ones are impossible
+            near = np.clip(unit, 1.0 / _SQUARABLE, _SQUARABLE)
+            likelihood = np.where(unit > near, -np.inf, fit.log_likelihood(1.0 / near**2))
+            unit = near
+        self._likelihood = likelihood - self._free * np.log(unit)
+        several = self.alpha_per_output or np.ndim(self.alpha) > 0
+        self.alpha_ = self._alpha if several and not self._single else float(self._alpha[0])
+        self.effective_dof_ = float(self._dof[0])
+
+    def _publish(self) -> None:
+        """Coefficients and likelihood in the shape of ``y``."""
+        self.dual_coef_ = self._shaped(self._dual)
+        self.intercept_ = self._shaped(self._intercept)
+        self.log_marginal_likelihood_ = self._shaped(self._likelihood)
+
+    @property
+    def _free(self) -> float:
+        """Observations less the intercept."""
+        return float(np.maximum(1.0, self.weight_fit_).sum()) - int(bool(self.fit_intercept))
 
     def _leave_one_out(self, fit: RidgeFit, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> LeaveOneOut:
         """Leave-one-out of every row in the units of ``Y``; rows of weight zero are left out anyway."""
         residuals = np.empty(Y.shape)
         leverages = np.zeros(Y.shape)
-        kept = self._kept
-        residuals[kept] = fit.loo_residuals * self._unit
+        kept, unit = self._kept, self._unit
+        residuals[kept] = fit.loo_residuals * unit
         leverages[kept] = 1.0 - fit.slack
         if not kept.all():
             outside = X[np.ix_(~kept, kept)] if self._precomputed else X[~kept]
             residuals[~kept] = Y[~kept] - self._decision(outside)
-        share = weight / weight.sum()
-        mse = np.einsum("n,nq->q", share, (residuals / self._unit) ** 2) * self._unit**2
-        return LeaveOneOut(
-            self._shaped(Y - residuals),
-            self._shaped(residuals),
-            self._shaped(leverages),
-            self._shaped(mse),
-            self._path_in_units(fit.path),
-        )
+        mse = np.einsum("n,nq->q", weight / weight.sum(), (residuals / unit) ** 2)
+        with np.errstate(over="ignore"):
+            return LeaveOneOut(
+                self._shaped(Y - residuals),
+                self._shaped(residuals),
+                self._shaped(leverages),
+                self._shaped(mse * unit**2),
+                self._path_in_units(fit.path),
+                root_mse=self._shaped(np.sqrt(mse) * unit),
+            )
 
     def _path_in_units(self, path: AlphaPath | None) -> AlphaPath | None:
         if path is None:
             return None
-        free = np.maximum(1.0, self.weight_fit_).sum() - int(self.fit_intercept)
         return AlphaPath(
             path.alphas,
             self._shaped(path.mse * self._unit**2),
             self._shaped(path.gcv * self._unit**2),
-            self._shaped(path.log_marginal_likelihood - free * np.log(self._unit)),
+            self._shaped(path.log_marginal_likelihood - self._free * np.log(self._unit)),
             path.dof,
             path.error_rate,
         )
 
-    def _shaped(self, values: np.ndarray) -> Any:
-        """Results per output in the shape of ``y``: without the last axis where ``y`` has one dimension."""
-        if not self._single:
-            return values
-        return float(values[0]) if values.ndim == 1 else values[..., 0]
-
     # ------------------------------------------------------------ predicting
-    def _check_new_rows(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return check_rows(self, X, self.kernel, reset=False)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "X_fit_")
-
-    @property
-    def _precomputed(self) -> bool:
-        """Whether the rows of ``X`` are rows of a kernel matrix."""
-        return is_precomputed(self.kernel)
-
-    def _cross_gram(self, X: np.ndarray) -> np.ndarray:
-        if self._precomputed and X.shape[1] == len(self._kept):
-            X = X[:, self._kept]  # columns are all training rows, those of weight zero included
-        # kernels may take Y is X for a Gram matrix, which has the noise of noisy kernels on its diagonal
-        return self.kernel_._gram(X, self.X_fit_[:])
-
-    def _decision(self, X: np.ndarray) -> np.ndarray:
-        """Predictions of shape (m, q) for checked rows, a block of rows at a time."""
-        out = np.empty((len(X), len(self._intercept)))
-        for block in row_blocks(len(X), 8.0 * 3 * len(self.X_fit_)):
-            if self._primal is not None:
-                out[block] = self.kernel_.features(X[block]) @ self._primal
-            else:
-                out[block] = self._cross_gram(X[block]) @ self._dual
-        return out + self._intercept
-
     def _get_posterior(self, output: int = 0) -> Posterior:
         """The factored system of one output, made when first asked for and not stored with the model."""
         cache = self.__dict__.setdefault("_posterior", {})
@@ -254,88 +246,45 @@ class KernelRidgeBase(BaseEstimator):
             )
         return Influence(self._shaped(contributions), self._shaped(deletion), self._shaped(self._intercept))
 
-    def linear_view(self, X: Any = None) -> LinearView:
-        """Read the fitted function as a linear one: coefficients on the features, with a certificate.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n_features), optional
-            Rows on which to read it; by default the training rows.
-
-        Returns
-        -------
-        LinearView
-            Its coefficients are those of the linear function nearest to the model's scores on these rows. The
-            held-out fidelity in its certificate is that of the reading; the model is not fitted again.
-        """
-        check_is_fitted(self)
-        rows = self.X_fit_ if X is None else self._check_new_rows(X)
-        return read_linear(
-            self.kernel_,
-            rows,
-            self.weight_fit_ if X is None else np.ones(len(rows)),
-            self._decision(rows),
-            fit_intercept=bool(self.fit_intercept),
-            names=getattr(self, "feature_names_in_", None),
-            outputs=output_names(self, len(self._intercept)),
-        )
-
-    def _marginal_effects(self, X: Any, output: int) -> MarginalEffects:
-        check_is_fitted(self)
-        if self._precomputed:
-            raise ValueError("A precomputed kernel has no derivatives with respect to features.")
-        X = self.X_fit_ if X is None else self._check_new_rows(X)
-        names = getattr(self, "feature_names_in_", None)
-        names = [f"x{c}" for c in range(X.shape[1])] if names is None else list(names)
-        return marginal_effects(
-            self.kernel_,
-            X,
-            self.X_fit_,
-            self._dual[:, output],
-            self._get_posterior(output),
-            float(self.noise_variance_[output]),
-            names,
-        )
-
     @property
     def noise_variance_(self) -> np.ndarray:
         """Noise variance of each output: weighted residual sum of squares over what the fit left free."""
         check_is_fitted(self)
         observations = np.maximum(1.0, self.weight_fit_).sum()
-        free = np.maximum(observations - self._dof, np.finfo(float).eps)
-        return self._residual_square / free
+        return self._residual_square / np.maximum(observations - self._dof, np.finfo(float).eps)
+
+    @property
+    def _has_variances(self) -> bool:
+        """Whether squares of the targets are numbers."""
+        return bool(np.all((self._unit < _SQUARABLE) & (self._unit > 1.0 / _SQUARABLE)))
+
+    def _require_variances(self) -> None:
+        if not self._has_variances:
+            raise ValueError(
+                f"Targets of the order of {self._unit.max():.0e} have no variance in floating point, and so "
+                f"no standard deviations: give y in another unit."
+            )
 
     @property
     def _loo_residuals(self) -> np.ndarray:
         return as_columns(self.loo_.residuals)[self._kept]
 
-    def _facts(self) -> list[tuple[str, object]]:
-        """Facts that every ridge model has."""
+    def _summary(self, own: list[tuple[str, object]]) -> Summary:
+        """Facts that every ridge model has, and those of its own."""
+        check_is_fitted(self)
         chosen = f"chosen by {self.alpha}" if self._chosen else "given"
-        alpha = f"{_show(self._alpha)} ({chosen})"
         if self.loo_.path is not None:
-            edge = [
-                name
-                for name, end in (("smallest", 0), ("largest", -1))
-                if np.all(self._alpha == self.loo_.path.alphas[end])
-            ]
-            alpha = alpha[:-1] + "".join(f", the {name} tried" for name in edge[:1]) + ")"
-        return [
+            ends = (("smallest", 0), ("largest", -1))
+            edge = [name for name, end in ends if np.all(self._alpha == self.loo_.path.alphas[end])]
+            chosen += "".join(f", the {name} tried" for name in edge[:1])
+        facts: list[tuple[str, object]] = [
             ("rows", len(self.X_fit_)),
             ("kernel", str(self.kernel_)),
-            ("alpha", alpha),
+            ("alpha", f"{_show(self._alpha)} ({chosen})"),
             ("solver", f"{self.solver_}: {self.solver_reason_}"),
             ("effective degrees of freedom", _show(self._dof)),
         ]
-
-    def _summary(self, facts: list[tuple[str, object]]) -> Summary:
-        return Summary(type(self).__name__, self._facts() + facts)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.sparse = False
-        return tags
+        return Summary(type(self).__name__, facts + own)
 
 
 def as_columns(values: Any) -> np.ndarray:

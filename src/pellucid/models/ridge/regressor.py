@@ -7,13 +7,16 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
+from pellucid._docs import inherit_docs, store_parameters
 from pellucid.data.targets import check_targets
-from pellucid.effects import MarginalEffects, Summary, jackknife_plus
+from pellucid.effects import MarginalEffects, Summary, jackknife_plus, marginal_effects
 from pellucid.linalg import row_blocks
 from pellucid.models.ridge.base import KernelRidgeBase, as_columns
 
 
+@inherit_docs
 class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
     r"""Kernel ridge regression with leave-one-out built in.
 
@@ -24,59 +27,34 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn Gaussian-process kernel, default="rbf"
-        A name (``"rbf"``, ``"matern"``, ``"laplacian"``, ``"rational_quadratic"``, ``"linear"``,
-        ``"polynomial"``, ``"ntk"``, ``"additive_pairs"``) takes its length-scale from the data: each column's
-        standard deviation times one factor, which is chosen together with ``alpha``. So raw, unscaled data
-        are welcome. A kernel from :mod:`pellucid.kernels` is used as it is. ``"precomputed"`` takes ``X`` as
-        the kernel matrix.
+    {kernel}
     alpha : float, array of shape (n_outputs,), or {"loo", "gcv", "ml"}, default="loo"
         Ridge strength; larger is smoother. A name chooses it by exact leave-one-out error, generalised
         cross-validation or marginal likelihood. A number is also the noise variance in the Gaussian-process
         view.
-    alphas : array-like, optional
-        The values among which a named criterion chooses; by default four per decade from 1e-9 to 1e3 times
-        the mean variance of the kernel.
-    fit_intercept : bool, default=True
-        Whether to fit an unpenalised intercept.
-    solver : {"auto", "primal", "cholesky", "spectral"}, default="auto"
-        ``"primal"`` works with explicit features, ``"cholesky"`` factors the kernel matrix once per alpha,
-        ``"spectral"`` decomposes it once for all. ``"auto"`` takes the cheapest and says why in
-        ``solver_reason_``.
+    {alphas, fit_intercept, solver}
     alpha_per_output : bool, default=False
         With several outputs, whether each chooses its own alpha.
-    indefinite : {"raise", "clip"}, default="raise"
-        What to do with a kernel matrix that has negative eigenvalues: refuse it, or drop its negative part.
+    {indefinite, weights}
 
     Attributes
     ----------
-    kernel_ : Kernel
-        The kernel with the parameters that were used.
+    {kernel_}
     alpha_ : float or ndarray of shape (n_outputs,)
         The ridge strength that was used.
-    dual_coef_ : ndarray of shape (n,) or (n, n_outputs)
-        The coefficients ``a`` of the training rows ``X_fit_`` (rows of weight zero are not among them).
+    {dual_coef_}
     coef_ : ndarray of shape (n_explicit_features,) or (n_explicit_features, n_outputs)
         Coefficients of the explicit features; only after a primal solution.
-    intercept_ : float or ndarray of shape (n_outputs,)
-        The intercept ``b``.
+    {intercept_}
     loo_ : LeaveOneOut
-        Leave-one-out predictions, residuals, leverages, mean squared error, and the path over alphas.
-    effective_dof_ : float or ndarray of shape (n_outputs,)
-        Effective degrees of freedom: the sum of the leverages, intercept included.
-    log_marginal_likelihood_ : float or ndarray of shape (n_outputs,)
-        Log likelihood of ``y`` under the Gaussian process (restricted when there is an intercept).
+        Leave-one-out predictions, residuals, leverages, mean squared error, and the path over alphas. Exact
+        for the kernel and alpha that were used; where they were chosen on the same few rows, new rows will
+        be predicted less well than this says.
+    {effective_dof_, log_marginal_likelihood_}
     scale_ : float or ndarray of shape (n_outputs,)
         Variance of the Gaussian process in units of the kernel: one when alpha was given, most likely when
         alpha was chosen.
-    solver_, solver_reason_ : str
-        The solver that was used, and why.
-    X_fit_ : ndarray
-        The training rows.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, where ``X`` had any.
+    {solver_, X_fit_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -85,10 +63,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
 
     Notes
     -----
-    *Weights.* ``sample_weight`` counts observations: a weight of 2 gives the same model, with the same
-    choices and the same likelihood, as the row written twice. Only ``loo_`` leaves out whole rows; the
-    criteria that choose alpha leave out one observation of a row whose weight exceeds one. A row of weight
-    below one is an observation with more noise, of variance ``alpha / weight``.
+    *Weights.* Read as counts, a weight of 2 gives the same model, with the same choices and the same
+    likelihood, as the row written twice. Only ``loo_`` leaves out whole rows; the criteria that choose alpha
+    leave out one observation of a row whose weight exceeds one. A row of weight below one is an observation
+    with more noise, of variance ``alpha / weight``.
 
     *float32* input is kept as it is and predictions come back as float32; the equations are solved in double
     precision.
@@ -118,14 +96,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         solver: str = "auto",
         alpha_per_output: bool = False,
         indefinite: str = "raise",
+        weights: str = "auto",
     ) -> None:
-        self.kernel = kernel
-        self.alpha = alpha
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.alpha_per_output = alpha_per_output
-        self.indefinite = indefinite
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model, choosing alpha and the length-scale where they are to be chosen.
@@ -138,28 +111,23 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         y : array-like of shape (n,) or (n, n_outputs)
             Targets.
         sample_weight : array-like of shape (n,), optional
-            How often each row counts; zero leaves a row out.
+            What each row counts for, as ``weights`` says; zero leaves a row out.
 
         Returns
         -------
         self : KernelRidge
         """
         rows, Y, weight = self._problem(X, y, sample_weight)
-        fit = self._fit_targets(rows, Y, weight, per_output=self.alpha_per_output)
+        fit = self._fit_targets(rows, Y, weight)
         self.loo_ = self._leave_one_out(fit, rows, Y, weight)
-        several = self.alpha_per_output or np.ndim(self.alpha) > 0
-        self.alpha_ = self._alpha if several and not self._single else float(self._alpha[0])
-        self.dual_coef_ = self._shaped(self._dual)
+        self._publish()
         if self._primal is not None:
             self.coef_ = self._shaped(self._primal)
-        self.intercept_ = self._shaped(self._intercept)
         self.effective_dof_ = self._shaped(self._dof)
-        self.log_marginal_likelihood_ = self._shaped(self._likelihood)
         self.scale_ = self._shaped(self._scale)
         return self
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        self.__dict__.pop("coef_", None)
         rows, weight = self._enter(X, sample_weight)
         targets = check_targets(y, rows)
         self._single = targets.ndim == 1
@@ -186,6 +154,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         mean = self._like_input(self._shaped(self._decision(rows)), rows)
         if not return_std:
             return mean
+        self._require_variances()
         std = np.empty((len(rows), len(self._intercept)))
         variances = self._prior_variances(rows)
         for block in row_blocks(len(rows), 8.0 * 4 * len(self.X_fit_)):
@@ -252,25 +221,37 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         MarginalEffects
             Standard errors take the penalised fit for what it is: shrinkage is not in them.
         """
-        return self._marginal_effects(X, output)
+        check_is_fitted(self)
+        if self._precomputed:
+            raise ValueError("A precomputed kernel has no derivatives with respect to features.")
+        rows = self.X_fit_ if X is None else self._check_new_rows(X)
+        self._require_variances()
+        noise, posterior = float(self.noise_variance_[output]), self._get_posterior(output)
+        dual = self._dual[:, output]
+        return marginal_effects(self.kernel_, rows, self.X_fit_, dual, posterior, noise, self._names)
 
     def summary(self) -> Summary:
         """What was fitted, on half a screen; print it."""
-        facts: list[tuple[str, object]] = [("leave-one-out RMSE", np.asarray(self.loo_.rmse))]
-        spread = self._spread_of_targets()
-        facts.append(("leave-one-out R²", 1.0 - np.asarray(self.loo_.mse) / spread))
+        check_is_fitted(self)
+        facts: list[tuple[str, object]] = []
+        lost, spread = self._loo_share()
+        if len(self.X_fit_) > 1:
+            facts.append(("leave-one-out RMSE", np.asarray(self.loo_.rmse)))
+        if np.all(spread > 0):
+            facts.append(("leave-one-out R²", 1.0 - lost / spread))
         facts.append(("log marginal likelihood", np.asarray(self.log_marginal_likelihood_)))
-        facts.append(("noise standard deviation", np.sqrt(self.noise_variance_)))
+        if self._has_variances:
+            facts.append(("noise standard deviation", np.sqrt(self.noise_variance_)))
         if not self._chosen:
             facts.append(("Gaussian process", "of scale 1, with alpha as its noise variance"))
         return self._summary(facts)
 
-    def _spread_of_targets(self) -> np.ndarray:
-        """Weighted variance of the training targets, zero replaced by one."""
-        y = as_columns(self.loo_.predictions)[self._kept] + self._loo_residuals
-        share = (self.weight_fit_ / self.weight_fit_.sum())[:, None]
-        variance = np.sum(share * (y - np.sum(share * y, axis=0)) ** 2, axis=0)
-        return np.where(variance > 0, variance, 1.0)
+    def _loo_share(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean squared leave-one-out residual and variance of each target, both in units of ``_unit``."""
+        e = self._loo_residuals / self._unit
+        y = (as_columns(self.loo_.predictions)[self._kept] - self._shift) / self._unit + e
+        share = self.weight_fit_ / self.weight_fit_.sum()
+        return share @ e**2, share @ (y - share @ y) ** 2
 
     def _like_input(self, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return float32 for float32 data, as long as the values fit."""

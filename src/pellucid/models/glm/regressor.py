@@ -1,0 +1,56 @@
+"""Kernel regression for counts, amounts and numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pellucid._docs import inherit_docs, store_parameters
+from pellucid.models.common.glm_regression import KernelGLMRegression
+
+
+@inherit_docs
+class KernelGLMRegressor(KernelGLMRegression):
+    r"""Kernel regression for counts, positive amounts and plain numbers: Poisson, gamma or squared loss.
+
+    Minimises :math:`\sum_i s_i\, \ell(y_i, \eta_i) + \tfrac{\alpha}{2}\|f\|^2` with :math:`\eta_i = o_i +
+    f(x_i) + b`, an unpenalised intercept ``b`` and offsets ``o``; for Poisson and gamma the prediction is
+    :math:`e^{\eta}`.
+
+    Parameters
+    ----------
+    {kernel}
+    loss : {"poisson", "gamma", "squared"}, default="poisson"
+        What a good fit means.
+    {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights}
+
+    Attributes
+    ----------
+    {kernel_, alpha_, alpha_path_, dual_coef_, intercept_, X_fit_, kernel_accuracy_, n_iter_}
+    {n_features_in_, feature_names_in_}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import KernelGLMRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, size=(200, 1))
+    >>> y = rng.poisson(np.exp(np.sin(2 * X[:, 0])))
+    >>> model = KernelGLMRegressor(loss="poisson").fit(X, y)
+    >>> model.predict([[np.pi / 4], [-np.pi / 4]]).round(1)
+    array([2.7, 0.5])
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        loss: Any = "poisson",
+        alpha: Any = "cv",
+        alphas: Any = None,
+        cv: Any = 5,
+        fit_intercept: bool = True,
+        n_components: int | None = None,
+        max_iter: int = 100,
+        weights: str = "auto",
+    ) -> None:
+        store_parameters(self, locals())
