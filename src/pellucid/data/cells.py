@@ -112,13 +112,18 @@ def _from_series(name: str, column: Any) -> Cells:
             column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         moments = column.cast(nw.Datetime("us")).to_numpy().astype("datetime64[us]")
         return Cells(name, days(moments), dates=True)
-    if kind.is_numeric() or kind == nw.Boolean:
+    if is_numeric(column):
         if column.is_null().any():
             return Cells(name, _each(float, column.to_list()))
         return Cells(name, np.asarray(column.to_numpy(), dtype=np.float64))
     if kind in (nw.Categorical, nw.Enum):  # levels, even if they look like numbers
         return Cells.of_levels(name, column.to_list(), _declared(column))
     return _from_objects(name, column.to_list())
+
+
+def is_numeric(column: Any) -> bool:
+    """Whether a series holds numbers or truth values."""
+    return bool(column.dtype.is_numeric() or column.dtype == nw.Boolean)
 
 
 def _declared(column: Any) -> Iterable[Any] | None:

@@ -9,6 +9,8 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from pellucid.data.targets import as_target
+
 
 def check_labels(y: Any, rows: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the classes of positive weight, sorted, and the number of each row's class among them.
@@ -17,7 +19,7 @@ def check_labels(y: Any, rows: Any, weight: np.ndarray) -> tuple[np.ndarray, np.
     """
     if y is None:
         raise ValueError("This classifier requires y to be passed, but the target y is None.")
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(as_target(y, one=True), warn=True)
     assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     check_consistent_length(rows, y)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from pellucid.data.cells import cells_of, is_numeric
+from pellucid.data.table import as_frame
 from pellucid.kernels import Kernel, Precomputed
-from pellucid.kernels.base import column_names, object_rows
+from pellucid.kernels.base import object_rows
 
 
 def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarray:
@@ -17,13 +19,17 @@ def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarra
     Vector kernels get a numeric matrix through scikit-learn's own checks. A kernel that compares levels of
     categories may see columns of strings. Functions of two objects may see anything that has a length.
     """
-    if isinstance(kernel, Kernel) and kernel.reads_levels and text_columns(X):
-        return _mixed_rows(estimator, X, reset=reset)
+    frame = as_frame(X)
+    text = []
+    if frame is not None:
+        X = frame.to_native()
+        text = [str(column.name) for column in frame.iter_columns() if not is_numeric(column)]
+    if text and isinstance(kernel, Kernel) and kernel.reads_levels:
+        return _mixed_rows(estimator, frame, reset=reset)
     if _holds_objects(X, kernel):
         if len(X) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         return object_rows(X)
-    text = text_columns(X)
     if text:
         raise ValueError(
             f"could not convert string to float: columns {text} are not numeric. Encode them, or say how "
@@ -48,34 +54,15 @@ def is_precomputed(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
-def text_columns(X: Any) -> list[str]:
-    """Names of the columns of a data frame that are not numbers or booleans."""
-    names = column_names(X)
-    if names is None:
-        return []
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
-        return []
-    return [name for name in names if not (frame[name].dtype.is_numeric() or frame[name].dtype == nw.Boolean)]
-
-
-def _mixed_rows(estimator: Any, X: Any, *, reset: bool) -> np.ndarray:
-    import narwhals as nw
-
+def _mixed_rows(estimator: Any, frame: Any, *, reset: bool) -> np.ndarray:
+    X = frame.to_native()
     rows = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1)
-    frame = nw.from_native(X, eager_only=True)
-    empty = [name for name in frame.columns if frame[name].is_null().any() or _has_nan(frame[name])]
+    empty = [column.name for column in frame.iter_columns() if cells_of("", column).missing.any()]
     if empty:
         raise ValueError(
             f"Input X contains NaN or missing values in columns {empty}. Fill or drop them first."
         )
     return rows.astype(object)
-
-
-def _has_nan(column: Any) -> bool:
-    return bool(column.dtype.is_float() and column.is_nan().any())
 
 
 def _holds_objects(X: Any, kernel: Any) -> bool:

@@ -6,24 +6,40 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from pellucid.data.table import as_frame
 from pellucid.linalg import power_of_two
 
 _TOO_LARGE = 1e300  # the unit itself must be a number, and so must sums of targets
 
 
-def check_targets(y: Any, X: Any) -> np.ndarray:
-    """Return numeric targets as float64 of shape (n,) or (n, outputs)."""
+def as_target(y: Any, *, one: bool) -> Any:
+    """``y``, collected if it is lazy; a frame of several columns is refused where ``one`` is wanted."""
+    frame = as_frame(y, "y")
+    if frame is None:
+        return y
+    if one and len(frame.columns) != 1:
+        raise ValueError(
+            f"y has {len(frame.columns)} columns, {', '.join(map(repr, frame.columns))}: this model has one "
+            f"target, so pass one of them."
+        )
+    lazy = not hasattr(y, "shape")
+    return frame.get_column(frame.columns[0]).to_native() if lazy and one else frame.to_native()
+
+
+def check_targets(y: Any, X: Any, *, one: bool = False) -> np.ndarray:
+    """Return numeric targets as float64 of shape (n,), or (n, outputs) unless ``one`` output is wanted."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     if isinstance(y, Real):
         raise ValueError("y must have one or two dimensions, got 0.")
+    y = as_target(y, one=one)
     Y = check_array(y, ensure_2d=False, allow_nd=True, dtype=np.float64, input_name="y")
     if Y.ndim > 2:
         raise ValueError(f"y must have one or two dimensions, got {Y.ndim}.")
     check_consistent_length(X, Y)
-    return Y
+    return column_or_1d(Y, warn=True) if one else Y
 
 
 def check_offset(offset: Any, exposure: Any, n_rows: int, *, log_link: bool) -> np.ndarray:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid._docs import inherit_docs, store_parameters
 from pellucid.data.parameters import check_count
+from pellucid.data.table import collected
 from pellucid.exceptions import NotEnoughMemoryError
 from pellucid.features import fourier_loops
 from pellucid.features.pairs import PairMap
@@ -120,7 +121,9 @@ class _FourierBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return out
 
     def _rows(self, X: Any, *, reset: bool, least: int = 1) -> np.ndarray:
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_features=least)
+        return validate_data(
+            self, collected(X), reset=reset, dtype=[np.float64, np.float32], ensure_min_features=least
+        )
 
     def _require(self, n: int, width: int) -> None:
         need = float(n) * width * np.dtype(self.dtype).itemsize

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid.data.table import collected
 from pellucid.preprocessing.checks import check_parts, check_totals
 
 FLOATS = [np.float64, np.float32]
@@ -60,7 +61,7 @@ class CompositionTransformer(TransformerMixin, BaseEstimator, ABC):
 
     def _rows(self, X: Any, *, reset: bool) -> np.ndarray:
         least = {"ensure_min_features": 2} if reset else {}
-        rows = validate_data(self, X, reset=reset, dtype=FLOATS, **least)
+        rows = validate_data(self, collected(X), reset=reset, dtype=FLOATS, **least)
         check_parts(rows, type(self).__name__)
         if self._takes_shares():
             check_totals(rows, type(self).__name__)

@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags, assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.labels import check_labels, class_probabilities, winner
 from pellucid.data.table import enter_table
-from pellucid.data.targets import check_offset
+from pellucid.data.targets import check_offset, check_targets
 from pellucid.data.weights import check_weight
 from pellucid.effects import jackknife_plus
 from pellucid.losses import as_loss
@@ -136,10 +136,7 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
             raise ValueError(f"loss must be 'squared', 'poisson' or 'gamma', got {self.loss!r}.")
         self.loss_ = loss
         table = enter_table(self, X, reset=reset)
-        if y is None:
-            raise ValueError("This estimator requires y to be passed, but the target y is None.")
-        y = column_or_1d(y, dtype=np.float64, warn=True)
-        check_consistent_length(table, y)
+        y = check_targets(y, table, one=True)
         weight = check_weight(sample_weight, len(y))
         y = loss.check_targets(y, weight)
         known = check_offset(offset, exposure, len(y), log_link=loss.name in _LOG_LINK)
@@ -271,35 +268,26 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None
     ) -> tuple[list[Problem], list[str], float]:
         table = enter_table(self, X, reset=reset)
-        if y is None:
-            raise ValueError("This estimator requires y to be passed, but the target y is None.")
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(table, y)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        weight = check_weight(sample_weight, len(y))
+        weight = check_weight(sample_weight, len(table))
         kept = weight > 0
-        classes = np.unique(y[kept])
-        if len(classes) < 2:
-            raise ValueError(
-                f"This classifier needs at least two classes; the targets hold one class only, "
-                f"{classes[0]!r}."
-            )
+        classes, labels = check_labels(y, table, weight)
         if reset:
             self.classes_ = classes
             self.loss_ = as_loss("logistic")
         elif not np.array_equal(classes, self.classes_):
-            raise ValueError(f"The model is of classes {self.classes_}; the targets hold {classes}.")
-        known = check_offset(offset, None, len(y), log_link=False)
+            raise ValueError(
+                f"The model is of classes {self.classes_.tolist()}; the targets hold {classes.tolist()}."
+            )
+        known = check_offset(offset, None, len(labels), log_link=False)
         if offset is not None and len(classes) > 2:
             raise ValueError("offset is for two classes only.")
         rows = self._read_rows(table, weight, reset=reset)[kept]
-        positive = classes[1:] if len(classes) == 2 else classes
+        positive = range(1 if len(classes) == 2 else 0, len(classes))
         problems = [
-            Problem(rows, (y[kept] == c).astype(float), weight[kept], known[kept], self.loss_)
+            Problem(rows, (labels[kept] == c).astype(float), weight[kept], known[kept], self.loss_)
             for c in positive
         ]
-        return problems, [str(c) for c in positive], 1.0
+        return problems, [str(classes[c]) for c in positive], 1.0
 
     def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Linear predictor: log odds, of shape (n,), or (n, n_classes) of each class against the rest."""
@@ -311,16 +299,11 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
     def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Probabilities of the classes, of shape (n, n_classes)."""
         check_is_fitted(self)
-        P = self.loss_.mean(self.decision_function(X, offset=offset))
-        if P.ndim == 1:
-            return np.column_stack([1.0 - P, P])
-        return P / P.sum(axis=1, keepdims=True)
+        return class_probabilities(self.loss_.mean(self.decision_function(X, offset=offset)))
 
     def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Most probable class of each row."""
-        scores = self.decision_function(X, offset=offset)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[best]
+        return self.classes_[winner(self.decision_function(X, offset=offset))]
 
 
 def _spread(y: np.ndarray, weight: np.ndarray) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from pellucid.data.folds import Fold, check_folds
 from pellucid.data.labels import check_labels, class_probabilities, winner
@@ -176,7 +176,7 @@ class TermRegressor(RegressorMixin, TermModel):
     """Numbers, with the squared loss."""
 
     def _read_targets(self, y: Any, rows: Any, weight: np.ndarray) -> tuple[np.ndarray, Targets]:
-        all_rows = column_or_1d(check_targets(y, rows), warn=True)
+        all_rows = check_targets(y, rows, one=True)
         y, s = all_rows[weight > 0], weight[weight > 0]
         unit = unit_of(y)
         # from the first target, not from zero: nothing is lost to a large mean
@@ -211,7 +211,7 @@ class TermRegressor(RegressorMixin, TermModel):
         float
         """
         found = self.predict(X)
-        y = check_targets(y, found)
+        y = check_targets(y, found, one=True)
         unit = unit_of(y)
         return float(r2_score(y / unit, found / unit, sample_weight=sample_weight))
 
