@@ -9,17 +9,17 @@ those of ISO 8601.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pellucid.cli.errors import UserError
+from pellucid.data.cells import Cells, level_name
+from pellucid.data.dates import ISO
+from pellucid.data.table import read_table
 
 NOTHING = ("na", "n/a", "nan", "null", "none", "nil", "?", "-", ".", "#n/a")
 """Words for a missing number, in lower case."""
-
-_ISO = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 
 _CODE = r"\s*[+-]?0\d+\s*$"  # a number with leading zeros
 
@@ -49,76 +49,84 @@ def understand(column: pd.Series, *, comma: bool = False) -> Told:
     ... )
     ('category', 'category')
     """
-    if pd.api.types.is_bool_dtype(column) and not column.isna().any():
-        return Told(column.astype(bool), "boolean")
-    if pd.api.types.is_numeric_dtype(column):
-        return Told(_as_floats(column), "number")
-    if pd.api.types.is_datetime64_any_dtype(column):
-        return Told(_naive(column), "date")
+    if isinstance(column.dtype, pd.StringDtype):  # the way of most columns of large files
+        quick = pd.to_numeric(column, errors="coerce")
+        if quick.notna().all() and not column.str.match(_CODE).any():
+            return Told(quick, "number")
+    cells = _cells(column)
+    if cells.dates:
+        return Told(_naive(pd.to_datetime(column)), "date")
+    if cells.names is None:
+        if pd.api.types.is_bool_dtype(column) and not column.isna().any():
+            return Told(column.astype(bool), "boolean")
+        whole = pd.api.types.is_signed_integer_dtype(column) and not column.isna().any()
+        numbers = pd.Series(cells.codes, column.index, name=column.name)
+        return Told(numbers.astype("int64") if whole else numbers, "number")
+    if cells.ordered:
+        return Told(column.cat.rename_categories(level_name), "category")
     if isinstance(column.dtype, pd.CategoricalDtype):  # the table says so itself
         return Told(as_text(column), "category")
-    if pd.api.types.is_timedelta64_dtype(column):
-        return Told(column / pd.Timedelta(days=1), "number")
-    quick = pd.to_numeric(column, errors="coerce") if isinstance(column.dtype, pd.StringDtype) else None
-    if quick is not None and quick.notna().all() and not column.str.match(_CODE).any():
-        return Told(_as_floats(quick), "number")
-    text = as_text(column)
-    present = text[text.notna()]
+    return _understand_text(column, cells, comma)
+
+
+def _understand_text(column: pd.Series, cells: Cells, comma: bool) -> Told:
+    """Decide on the different texts of a column; what they are is then taken to all cells."""
+    texts = pd.Series([name.strip() for name in cells.names or ()], dtype=object)
+    count = np.bincount(cells.codes[cells.codes >= 0], minlength=len(texts))
+
+    def everywhere(values: pd.Series) -> pd.Series:
+        """Values of the different texts at all cells."""
+        return values.reindex(cells.codes).set_axis(column.index).rename(column.name)
+
+    present = texts[texts != ""]
+    text = everywhere(present)
+    text = text.where(text.notna(), None)
     if present.empty:
-        return Told(pd.Series(np.nan, index=column.index, name=column.name), "number")
+        return Told(text.astype("float64"), "number")
     numbers, strange = _numbers(present, comma)
     if not strange.any() and numbers.notna().any():
         if present.str.match(_CODE).any():
             return Told(text, "category")
-        return Told(_as_floats(numbers.reindex(column.index)), "number")
+        return Told(everywhere(numbers.astype("float64")), "number")
     lower = present.str.lower()
     if lower.isin(["true", "false"]).all():
-        truth = lower == "true"
-        if len(present) == len(text):
-            return Told(truth, "boolean")
-        return Told(truth.astype(float).reindex(column.index), "number")
-    if present.str.fullmatch(_ISO).all():
+        truth = everywhere((lower == "true").astype("float64"))
+        return Told(truth, "number") if truth.isna().any() else Told(truth.astype(bool), "boolean")
+    if present.map(lambda value: ISO.fullmatch(value) is not None).all():
         dates = _dates(present)
         if dates is not None:
-            return Told(dates.reindex(column.index), "date")
-    mostly = strange.mean() <= 0.5
-    examples = tuple(present[strange].unique()[:3]) if mostly else ()
-    return Told(text, "category", examples, int(strange.sum()) if mostly else 0)
+            return Told(everywhere(dates), "date")
+    n_strange = int(count[present.index] @ strange)
+    if 2 * n_strange > count[present.index].sum():  # text, with a number here and there
+        return Told(text, "category")
+    return Told(text, "category", tuple(present[strange].unique()[:3]), n_strange)
 
 
 def convert(column: pd.Series, kind: str, *, comma: bool = False) -> pd.Series:
     """A column as the kind that it had in training, or an error that names the value in the way."""
-    name = str(column.name)
     if kind == "category":
         return as_text(column)
     told = understand(column, comma=comma)
-    if kind == "date":
-        if told.kind == "date" or told.values.isna().all():
-            return pd.to_datetime(told.values)
-        raise UserError(f"Column {name!r} held dates in training, and holds {_example(told.values)!r} now.")
-    if told.kind in ("number", "boolean"):
+    if kind == "date" and (told.kind == "date" or told.values.isna().all()):
+        return pd.to_datetime(told.values)
+    if kind != "date" and told.kind in ("number", "boolean"):
         return told.values.astype(float)
-    bad = told.strange[0] if told.strange else _example(told.values)
-    raise UserError(f"Column {name!r} held numbers in training, and holds {bad!r} now.")
+    bad = told.strange[0] if told.strange else next((v for v in told.values if not pd.isna(v)), "")
+    held = "dates" if kind == "date" else "numbers"
+    raise UserError(f"Column {str(column.name)!r} held {held} in training, and holds {str(bad)!r} now.")
 
 
 def as_text(column: pd.Series) -> pd.Series:
     """Text as objects, blanks at either end removed, missing where nothing is left; 3.0 is written 3."""
-    missing = column.isna()
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(object)
-    if pd.api.types.is_bool_dtype(column):
-        text = column.astype(str)
-    elif pd.api.types.is_numeric_dtype(column):
-        text = column.map(_number_text, na_action="ignore").astype(object)
-    else:
-        text = column.map(lambda v: _number_text(v) if isinstance(v, float) else str(v), na_action="ignore")
-    text = text.astype(object).where(~missing, "").map(lambda v: str(v).strip())
-    return text.astype(object).where(text != "", None)
+    text = column.astype(object).map(lambda v: level_name(v).strip(), na_action="ignore").astype(object)
+    return text.where(text.notna() & (text != ""), None)
 
 
-def _number_text(value: Any) -> str:
-    return str(int(value)) if float(value).is_integer() else str(value)
+def _cells(column: pd.Series) -> Cells:
+    try:
+        return read_table(column.to_frame("")).cells[0]
+    except TypeError:  # times of day and the like, of a workbook: their text has to do
+        return Cells.of_levels("", as_text(column))
 
 
 def _numbers(present: pd.Series, comma: bool) -> tuple[pd.Series, pd.Series]:
@@ -131,14 +139,6 @@ def _numbers(present: pd.Series, comma: bool) -> tuple[pd.Series, pd.Series]:
     return numbers, numbers.isna() & ~nothing
 
 
-def _as_floats(values: pd.Series) -> pd.Series:
-    """Whole numbers as int64, everything else as float64 with NaN."""
-    numbers = values.astype("float64") if values.isna().any() else values
-    if pd.api.types.is_integer_dtype(numbers) and pd.api.types.is_signed_integer_dtype(numbers):
-        return numbers.astype("int64")
-    return numbers.astype("float64")
-
-
 def _dates(present: pd.Series) -> pd.Series | None:
     try:
         return _naive(pd.to_datetime(present, format="ISO8601", utc=True))
@@ -149,7 +149,3 @@ def _dates(present: pd.Series) -> pd.Series | None:
 def _naive(dates: pd.Series) -> pd.Series:
     """Dates in UTC without saying so."""
     return dates.dt.tz_convert("UTC").dt.tz_localize(None) if dates.dt.tz is not None else dates
-
-
-def _example(values: pd.Series) -> str:
-    return str(next((v for v in values if not pd.isna(v)), ""))

@@ -10,7 +10,7 @@ import pandas as pd
 from pellucid.cli import catalog
 from pellucid.cli.console import say, show_json, working
 from pellucid.cli.errors import UserError
-from pellucid.cli.kinds import as_text, convert
+from pellucid.cli.kinds import as_text, convert, understand
 from pellucid.cli.scores import in_words, measure
 from pellucid.cli.stored import Stored, load_model
 from pellucid.cli.tables import Source, read_table, write_table
@@ -103,7 +103,7 @@ def _tell_score(stored: Stored, source: Source, X: Any, known: dict[str, np.ndar
     if spec is None or spec.target not in source.frame.columns:
         return
     column = source.frame[spec.target]
-    if as_text(column).isna().any():
+    if understand(column, comma=source.comma).values.isna().any():
         return
     try:
         y = targets(stored, column, comma=source.comma)

@@ -10,11 +10,11 @@ import pandas as pd
 
 from pellucid.cli.console import say, show, show_json, working
 from pellucid.cli.errors import UserError
-from pellucid.cli.kinds import as_text
 from pellucid.cli.predict import targets
 from pellucid.cli.stored import load_model
 from pellucid.cli.table_spec import no_column, numbers_of
-from pellucid.cli.tables import Source, read_table
+from pellucid.cli.tables import read_table
+from pellucid.cli.training import with_target
 from pellucid.effects.summary import counted
 
 
@@ -41,10 +41,7 @@ def report_command(
     source = read_table(table, sheet=sheet)
     if target not in source.frame.columns:
         raise UserError(no_column(source, target))
-    present = as_text(source.frame[target]).notna()
-    if not present.any():
-        raise UserError(f"The target {target!r} is empty in every row.")
-    source = Source(source.frame[present].reset_index(drop=True), source.name, source.comma)
+    source = with_target(source, target)
     y = pd.Series(targets(stored, source.frame[target], comma=source.comma), name=target)
     X, known = stored.rows(source), dict[str, Any](stored.known(source))
     weights = spec.weights if spec is not None else None

@@ -81,7 +81,7 @@ class TableSpec:
             if kind != "category":
                 fill[name] = float(_number(X[name]).median())
             elif self.takes == "numbers":
-                counts = X[name].fillna(MISSING).value_counts()
+                counts = _text(X[name]).value_counts()
                 names = sorted(str(v) for v in counts.index[:_MOST_LEVELS])
                 levels[name] = names[1:] if len(names) == 2 and len(counts) == 2 else names
         return replace(self, fill=fill, levels=levels)
@@ -113,9 +113,9 @@ class TableSpec:
             if kind != "category":
                 made[name] = _number(X[name]).fillna(self.fill[name])
             elif self.takes == "filled":
-                made[name] = X[name].fillna(MISSING)
+                made[name] = _text(X[name])
             else:
-                text = X[name].fillna(MISSING)
+                text = _text(X[name])
                 made |= {f"{name}={level}": (text == level).astype(float) for level in self.levels[name]}
         return pd.DataFrame(made)
 
@@ -156,6 +156,11 @@ def no_column(source: Source, name: str) -> str:
         return f"{source.name!r} has no column {name!r}; did you mean {folded[close[0]]!r}?"
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return f"{source.name!r} has no column {name!r}; it has {shown}."
+
+
+def _text(column: pd.Series) -> pd.Series:
+    """Levels, also those of ordered categories, with one for missing values."""
+    return column.astype(object).fillna(MISSING)
 
 
 def _number(column: pd.Series) -> pd.Series:

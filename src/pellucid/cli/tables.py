@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import tempfile
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pandas as pd
 
 from pellucid.cli.console import say, working
 from pellucid.cli.errors import UserError, need
+from pellucid.data.table import check_names
 
 _BY_ENDING = {
     ".csv": "csv",
@@ -110,9 +110,7 @@ def _read_text(content: bytes, name: str, separator: str | None) -> Source:
         raise UserError(f"{name!r} is not a text file.")
     separator = separator or max(",;\t|", key=lambda c: (first.count(c), c == ","))
     header = next(csv.reader([first], delimiter=separator))
-    twice = [title for title, count in Counter(t.strip() for t in header).items() if count > 1 and title]
-    if twice:
-        raise UserError(f"{name!r} has two columns called {twice[0]!r}.")
+    check_names([title for title in map(str.strip, header) if title], repr(name))
     try:
         frame = pd.read_csv(
             io.StringIO(start),
@@ -166,9 +164,7 @@ def _checked(source: Source) -> Source:
         elif _counts_rows(frame[name]):
             say("The column without a name counts the rows; it was left out.")
             frame = frame.drop(columns=name)
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise UserError(f"{source.name!r} has two columns called {twice!r}.")
+    check_names(frame.columns, repr(source.name))
     if len(frame) == 0:
         raise UserError(f"{source.name!r} has column names but no rows.")
     return Source(frame.reset_index(drop=True), source.name, source.comma)

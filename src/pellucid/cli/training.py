@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from pellucid.cli.console import say, warn
 from pellucid.cli.errors import UserError
-from pellucid.cli.kinds import as_text, understand
+from pellucid.cli.kinds import understand
 from pellucid.cli.table_spec import TableSpec, no_column, numbers_of
 from pellucid.cli.tables import Source
 from pellucid.cli.task import Target, read_target
@@ -63,7 +63,7 @@ def training_rows(
     for name in (*roles.values(), *(drop or ())):
         if name is not None and name not in source.frame.columns:
             raise UserError(no_column(source, name))
-    source = _with_target(source, target)
+    source = with_target(source, target)
     goal = read_target(
         source.frame[target], task, exposure=exposure is not None, loss=loss, comma=source.comma
     )
@@ -92,16 +92,16 @@ def training_rows(
     return Training(X, kinds, goal, weight, known, spec)
 
 
-def _with_target(source: Source, target: str) -> Source:
-    """The rows in which the target is known."""
-    present = as_text(source.frame[target]).notna()
+def with_target(source: Source, target: str) -> Source:
+    """The rows in which the target is known; an empty cell, and a word for nothing among numbers, is not."""
+    present = understand(source.frame[target], comma=source.comma).values.notna()
     if not present.any():
         raise UserError(f"The target {target!r} is empty in every row.")
     if present.all():
         return source
     gone = int((~present).sum())
     say(f"{counted(gone, 'row')} without {target} {'was' if gone == 1 else 'were'} left out.")
-    return Source(source.frame[present].reset_index(drop=True), source.name, source.comma)
+    return replace(source, frame=source.frame[present].reset_index(drop=True))
 
 
 def _features(source: Source, names: Sequence[str]) -> tuple[pd.DataFrame, dict[str, str]]:

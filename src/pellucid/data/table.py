@@ -215,6 +215,21 @@ def enter_table(estimator: Any, X: Any, *, reset: bool, least: int = 1) -> Table
     return table.named(names)
 
 
+def with_value(X: Any, rows: np.ndarray, j: int, value: Any) -> Any:
+    """Some rows of a table with one column set to a value, as a table of the same kind."""
+    frame = as_frame(X)
+    if frame is None:
+        part = (X.toarray() if hasattr(X, "toarray") else np.asarray(X))[rows].copy()
+        part[:, j] = value
+        return part
+    part = frame[rows.tolist()]
+    name = part.columns[j]
+    column = nw.new_series(name, [value] * len(rows), part[name].dtype, backend=part.implementation)
+    if part.implementation.is_pandas():  # keep the index in step
+        column = nw.maybe_set_index(column, index=nw.maybe_get_index(part))
+    return part.with_columns(column).to_native()
+
+
 def read_plain(X: Any, columns: Sequence[Column], names: Sequence[str] | None) -> np.ndarray | None:
     """Return a table of nothing but numbers as rows, without detours, else ``None``.
 

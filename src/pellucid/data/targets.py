@@ -24,8 +24,9 @@ def as_target(y: Any, *, one: bool) -> Any:
             f"y has {len(frame.columns)} columns, {', '.join(map(repr, frame.columns))}: this model has one "
             f"target, so pass one of them."
         )
-    lazy = not hasattr(y, "shape")
-    return frame.get_column(frame.columns[0]).to_native() if lazy and one else frame.to_native()
+    if not hasattr(y, "shape") and len(frame.columns) == 1:  # a lazy frame is all that a series can be
+        return frame.get_column(frame.columns[0]).to_native()
+    return frame.to_native()
 
 
 def check_targets(y: Any, X: Any, *, one: bool = False) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.data.cells import Cells
+from pellucid.data.table import with_value
 from pellucid.effects import Effect, Grid, Importances
 from pellucid.effects.stability import features_first
 from pellucid.report.page_kernel import kernel_model
@@ -119,7 +120,7 @@ def _averages(
         if len(grid) < 2:
             continue
         try:
-            values = np.stack([response(_with(X, rows, j, v)).mean(axis=0) for v in grid.points])
+            values = np.stack([response(with_value(X, rows, j, v)).mean(axis=0) for v in grid.points])
         except (ValueError, TypeError, IndexError, KeyError):  # rows that are no table to the model
             return Decomposition("nothing", [], None, None, [])
         values = values - density @ values
@@ -133,32 +134,14 @@ def _averages(
     return Decomposition("averages", ordered, importances, page_model, absent)
 
 
-def _with(X: Any, rows: np.ndarray, j: int, value: Any) -> Any:
-    """Some rows of a table with one column set to a value."""
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        part = frame[rows.tolist()]
-        name = part.columns[j]
-        column = nw.new_series(name, [value] * len(rows), part[name].dtype, backend=part.implementation)
-        if part.implementation.is_pandas():  # keep the index in step
-            column = nw.maybe_set_index(column, index=nw.maybe_get_index(part))
-        return part.with_columns(column).to_native()
-    part = (X.toarray() if hasattr(X, "toarray") else np.asarray(X))[rows].copy()
-    part[:, j] = value
-    return part
-
-
 def _grid(column: Cells) -> tuple[Grid, np.ndarray]:
     """Points of a feature at quantiles of the data, and the share of the rows nearest to each."""
     present = column.present
     if not column.numeric:
-        levels, counts = np.unique(np.asarray(present, dtype=str), return_counts=True)
+        levels = np.array(column.levels(), dtype=object)
+        counts = np.array([np.sum(present == level) for level in levels])
         order = np.sort(np.argsort(-counts, kind="stable")[:_POINTS])
-        return Grid(column.name, levels[order].astype(object), levels=True), counts[order] / counts[
-            order
-        ].sum()
+        return Grid(column.name, levels[order], levels=True), counts[order] / counts[order].sum()
     points = np.unique(present)
     if len(points) > _POINTS:
         even = np.linspace(points[0], points[-1], _POINTS // 2)
