@@ -114,3 +114,46 @@ def test_rare_classes(pellucid, tmp_path):
     done = pellucid("fit", tmp_path / "t.csv", "-t", "kind", "--json")
     assert done.code == 0
     assert done.json["held_out"]["log_loss"] > 0
+
+
+@pytest.mark.parametrize("word", ["NA", "", "n/a", "?"])
+def test_words_for_nothing_in_a_target_of_numbers(pellucid, tmp_path, word):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60).round(3)
+    rows = [f"{v},{word if i % 20 == 7 else round(float(np.sin(v)), 3)}" for i, v in enumerate(x)]
+    (tmp_path / "t.csv").write_text("x,y\n" + "\n".join(rows) + "\n")
+    out = tmp_path / "m.pellucid"
+    done = pellucid("fit", tmp_path / "t.csv", "-t", "y", "-o", out)
+    assert done.code == 0
+    assert "3 rows without y were left out" in done.err
+    told = pellucid("predict", out, tmp_path / "t.csv", "--json")
+    assert len(told.json["predictions"]) == 60
+    assert "The table has y as well" not in told.err  # not in every row
+    page = pellucid("report", out, tmp_path / "t.csv", "-o", tmp_path / "r.html", "--json")
+    assert page.json["rows"] == 57
+
+
+def test_dates_and_ordered_categories_of_parquet_in_a_new_table_of_text(pellucid, tmp_path):
+    rng = np.random.default_rng(0)
+    sizes = ["small", "medium", "large"]
+    table = pd.DataFrame(
+        {
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, 90), unit="D"),
+            "size": pd.Categorical(rng.choice(sizes, 90), sizes, ordered=True),
+        }
+    )
+    table["y"] = np.where(table["size"] == "medium", 2.0, 0.0) + 0.01 * table["day"].dt.day_of_year
+    table.to_parquet(tmp_path / "t.parquet")
+    table.assign(day=table["day"].dt.strftime("%Y-%m-%d"))[["size", "day"]].to_csv(tmp_path / "new.csv")
+    for model in ("additive", "sparse-additive", "ridge"):
+        out = tmp_path / f"{model}.pellucid"
+        assert pellucid("fit", tmp_path / "t.parquet", "-t", "y", "-m", model, "-o", out).code == 0
+        old, new = (pellucid("predict", out, tmp_path / name, "--json") for name in ("t.parquet", "new.csv"))
+        assert new.json["predictions"] == old.json["predictions"]
+        fitted = library.load(out)
+        if model == "additive":
+            assert fitted.columns_[1].ordered
+            assert list(fitted.effects_["size"].grids[0].points) == sizes
+    library.save(library.AdditiveKernelRegressor().fit(table[["day", "size"]], table["y"]), out)
+    plain = pellucid("predict", out, tmp_path / "new.csv", "--json")
+    assert len(plain.json["predictions"]) == 90

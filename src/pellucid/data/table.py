@@ -224,7 +224,9 @@ def with_value(X: Any, rows: np.ndarray, j: int, value: Any) -> Any:
         return part
     part = frame[rows.tolist()]
     name = part.columns[j]
-    column = nw.new_series(name, [value] * len(rows), part[name].dtype, backend=part.implementation)
+    column = nw.new_series(
+        name, [value] * len(rows), part.get_column(name).dtype, backend=part.implementation
+    )
     if part.implementation.is_pandas():  # keep the index in step
         column = nw.maybe_set_index(column, index=nw.maybe_get_index(part))
     return part.with_columns(column).to_native()

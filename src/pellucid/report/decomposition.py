@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -139,7 +140,8 @@ def _grid(column: Cells) -> tuple[Grid, np.ndarray]:
     present = column.present
     if not column.numeric:
         levels = np.array(column.levels(), dtype=object)
-        counts = np.array([np.sum(present == level) for level in levels])
+        count = Counter(present.tolist())
+        counts = np.array([count[level] for level in levels])
         order = np.sort(np.argsort(-counts, kind="stable")[:_POINTS])
         return Grid(column.name, levels[order], levels=True), counts[order] / counts[order].sum()
     points = np.unique(present)
