@@ -13,15 +13,10 @@ import pandas as pd
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import convert
 from pellucid.cli.tables import Source
+from pellucid.export.fields import misfit
 
 MISSING = "(missing)"
 _MOST_LEVELS = 50  # indicator columns of one category
-_TYPES: dict[str, Any] = {
-    **dict.fromkeys(("columns", "fill", "levels", "held_out"), dict),
-    **dict.fromkeys(("weights", "weights_as", "exposure", "offset"), str | None),
-    "rows": int,
-    "split": (int, float),
-}
 
 
 @dataclass(frozen=True)
@@ -65,9 +60,9 @@ class TableSpec:
         if not isinstance(content, dict) or content.pop("pellucid fit", None) != 1:
             return None
         values = {f.name: content[f.name] for f in fields(cls) if f.name in content}
-        for key, value in values.items():
-            if not isinstance(value, _TYPES.get(key, str)):
-                raise UserError(f"The model file's notes are damaged: {key} is not what it should be.")
+        wrong = misfit(cls, values)
+        if wrong is not None:
+            raise UserError(f"The model file's notes are damaged: {wrong} is not what it should be.")
         return cls(**values)
 
     # ---------------------------------------------------------------- learning

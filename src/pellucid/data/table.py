@@ -224,9 +224,8 @@ def with_value(X: Any, rows: np.ndarray, j: int, value: Any) -> Any:
         return part
     part = frame[rows.tolist()]
     name = part.columns[j]
-    column = nw.new_series(
-        name, [value] * len(rows), part.get_column(name).dtype, backend=part.implementation
-    )
+    kind = part.get_column(name).dtype
+    column = nw.new_series(name, [value] * len(rows), kind, backend=part.implementation)
     if part.implementation.is_pandas():  # keep the index in step
         column = nw.maybe_set_index(column, index=nw.maybe_get_index(part))
     return part.with_columns(column).to_native()
@@ -241,17 +240,11 @@ def read_plain(X: Any, columns: Sequence[Column], names: Sequence[str] | None) -
     if any(column.levels is not None or column.dates for column in columns):
         return None
     pandas = sys.modules.get("pandas")
-    if type(X) is np.ndarray:
-        values = X
-    elif pandas is not None and type(X) is pandas.DataFrame:
-        if names is None or X.columns.tolist() != list(names):
-            return None
-        values = X.to_numpy()
-    else:
+    if pandas is not None and type(X) is pandas.DataFrame and X.columns.tolist() == list(names or ()):
+        X = X.to_numpy()
+    if type(X) is not np.ndarray or X.ndim != 2 or X.shape[1] != len(columns) or not len(X):
         return None
-    if values.ndim != 2 or values.shape[1] != len(columns) or not len(values):
+    if X.dtype.kind not in "biuf" or X.dtype.itemsize > 8:
         return None
-    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        return None
-    values = np.asarray(values, dtype=np.float64)
-    return None if np.isinf(values).any() else values
+    X = np.asarray(X, dtype=np.float64)
+    return None if np.isinf(X).any() else X
