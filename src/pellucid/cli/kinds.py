@@ -51,7 +51,8 @@ def understand(column: pd.Series, *, comma: bool = False) -> Told:
     """
     if isinstance(column.dtype, pd.StringDtype):  # the way of most columns of large files
         quick = pd.to_numeric(column, errors="coerce")
-        if quick.notna().all() and not column.str.match(_CODE).any():
+        gaps = column[quick.isna()].fillna("").str.strip().str.lower()
+        if gaps.isin(["", *NOTHING]).all() and quick.notna().any() and not column.str.match(_CODE).any():
             return Told(quick, "number")
     cells = _cells(column)
     if cells.dates:
