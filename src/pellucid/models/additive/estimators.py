@@ -303,7 +303,8 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
 
     def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Most probable class of each row."""
-        return self.classes_[winner(self.decision_function(X, offset=offset))]
+        best = winner(self.decision_function(X, offset=offset))
+        return self.classes_[best]
 
 
 def _spread(y: np.ndarray, weight: np.ndarray) -> float:
