@@ -13,7 +13,7 @@ import pandas as pd
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import convert
 from pellucid.cli.tables import Source
-from pellucid.export.fields import misfit
+from pellucid.export.model_file.fields import fits, hints_of
 
 MISSING = "(missing)"
 _MOST_LEVELS = 50  # indicator columns of one category
@@ -60,9 +60,10 @@ class TableSpec:
         if not isinstance(content, dict) or content.pop("pellucid fit", None) != 1:
             return None
         values = {f.name: content[f.name] for f in fields(cls) if f.name in content}
-        wrong = misfit(cls, values)
-        if wrong is not None:
-            raise UserError(f"The model file's notes are damaged: {wrong} is not what it should be.")
+        hints = hints_of(cls)
+        for key, value in values.items():
+            if not fits(value, hints[key]):
+                raise UserError(f"The model file's notes are damaged: {key} is not what it should be.")
         return cls(**values)
 
     # ---------------------------------------------------------------- learning

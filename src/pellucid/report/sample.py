@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from pellucid.data.cells import Cells
+from pellucid.data.table import collected
 from pellucid.data.weights import check_weight
 from pellucid.effects.summary import counted
 from pellucid.report.columns import fingerprint, read_columns
@@ -55,7 +56,7 @@ class Sample:
 
 def read_sample(model: Any, X: Any, y: Any, sample_weight: Any, known: dict[str, Any]) -> Sample:
     """Take the rows that have a target; ``known`` holds offset and exposure or ``None``."""
-    targets = np.asarray(y)
+    X, targets = collected(X), np.asarray(collected(y, "y"))
     check_consistent_length(X, targets)
     n = len(targets)
     weight = check_weight(sample_weight, n)
