@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import convert
 from pellucid.cli.tables import Source
-from pellucid.export.model_file.fields import fits, hints_of
+from pellucid.export.model_file.fields import fits
 
 MISSING = "(missing)"
 _MOST_LEVELS = 50  # indicator columns of one category
@@ -60,7 +60,7 @@ class TableSpec:
         if not isinstance(content, dict) or content.pop("pellucid fit", None) != 1:
             return None
         values = {f.name: content[f.name] for f in fields(cls) if f.name in content}
-        hints = hints_of(cls)
+        hints = get_type_hints(cls)
         for key, value in values.items():
             if not fits(value, hints[key]):
                 raise UserError(f"The model file's notes are damaged: {key} is not what it should be.")
