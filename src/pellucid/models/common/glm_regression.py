@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils.validation import column_or_1d
 
 from pellucid.data.targets import check_offset, check_targets, unit_of
 from pellucid.losses import as_loss
@@ -43,7 +42,7 @@ class KernelGLMRegression(DevianceScore, KernelGLMBase):
         """
         self.loss_ = as_loss(self.loss, among=losses_of(classes=False))
         rows, weight = self._enter(X, sample_weight)
-        target = self.loss_.check_targets(column_or_1d(check_targets(y, rows), warn=True), weight)
+        target = self.loss_.check_targets(check_targets(y, rows, one=True), weight)
         known = self._known(offset, exposure, len(rows))
         kept = weight > 0
         if self.loss_.name == "squared":  # the other losses have units of their own

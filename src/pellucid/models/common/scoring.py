@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d
 
 from pellucid.data.targets import check_offset, check_targets, unit_of
 from pellucid.data.weights import check_weight
@@ -47,7 +46,7 @@ class DevianceScore(RegressorMixin):
         """
         mean = self.predict(X, offset=offset, exposure=exposure)
         weight = check_weight(sample_weight, len(mean))
-        target = column_or_1d(check_targets(y, mean), warn=True)
+        target = check_targets(y, mean, one=True)
         with warnings.catch_warnings():  # whether fractions are rates was asked when the model was fitted
             warnings.simplefilter("ignore", RateWarning)
             target = self.loss_.check_targets(target, weight)
