@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from model_files import changed, difference, saved
 
-from pellucid import KernelRidge, effects, kernels, load, losses
+from pellucid import AdditiveKernelRegressor, KernelRidge, effects, kernels, load, losses
 from pellucid.effects import LeaveOneOut
 from pellucid.exceptions import ModelFileError
 from pellucid.export.model_file import fields, registry
@@ -182,3 +182,21 @@ def test_named_tuples_have_their_fields_alone(ours):
 
     with pytest.raises(ModelFileError, match="'count', whose name is not an attribute of this class"):
         load(changed(data, "model.json", alter))
+
+
+def test_what_was_renamed_or_added_since_a_file_was_written():
+    X = np.random.default_rng(0).normal(size=(30, 1))
+    model = AdditiveKernelRegressor().fit(X, X[:, 0])
+
+    def as_before(content):
+        state = content["object"]["state"]
+        state["_refit_spec"]["object"]["class"] = "models.additive_recipe.Recipe"
+        names = {"_refit_spec": "_recipe"}
+        before = {names.get(name, name): value for name, value in state.items() if name != "weights"}
+        content["object"]["state"] = before
+
+    back = load(changed(saved(model), "model.json", as_before))
+    assert difference(back._refit_spec, model._refit_spec) is None
+    assert not hasattr(back, "_recipe")
+    assert back.weights == "auto"
+    assert back.edit(X, X[:, 0], freeze=["x0"]).term_names_ == ["x0"]

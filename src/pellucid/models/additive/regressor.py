@@ -1,0 +1,232 @@
+"""The additive kernel machine for numbers, counts and positive amounts."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from pellucid._docs import store_parameters
+from pellucid.data.table import enter_table
+from pellucid.data.targets import check_offset, check_targets
+from pellucid.data.weights import check_weight
+from pellucid.effects import jackknife_plus
+from pellucid.losses import as_loss
+from pellucid.models.additive.base import AdditiveKernelBase
+from pellucid.models.additive.engine.state import Problem
+from pellucid.models.common.scoring import LOG_LINK, DevianceScore
+
+_TOO_LARGE = 1e120
+
+
+class AdditiveKernelRegressor(DevianceScore, AdditiveKernelBase):
+    r"""Additive kernel machine for numbers, counts and positive amounts.
+
+    .. math:: \eta(x) = b + \sum_p f_p(x_p) + \sum_{p<q} f_{pq}(x_p, x_q)
+
+    Each term lies in a reproducing-kernel space of its own: a Matérn kernel on a warped scale of the feature,
+    centred under the data, and products of two such kernels for pairs. So main effects have mean zero over
+    the training rows, and a pair has mean zero along each of its features under the product of their
+    distributions: it holds no main effect. The columns of each term fall into groups from smooth to rough
+    along each feature; every group has a variance of its own, chosen by restricted maximum likelihood, and
+    groups that carry no more than noise are dropped. Nothing needs tuning, and there is no randomness.
+
+    Parameters
+    ----------
+    interactions : "auto", int, list of pairs, default="auto"
+        Which pairs of features may interact: as many as the data support, at most the given number of them,
+        or the pairs named in a list such as ``[("age", "income")]``; 0 for main effects only.
+    loss : {"squared", "poisson", "gamma"}, default="squared"
+        What a good fit means; for Poisson and gamma the prediction is :math:`e^\eta`.
+    monotone : dict, optional
+        Features whose effect must rise or fall, such as ``{"age": "increasing", "price": "decreasing"}``, or
+        1 and -1; numbers, and ordered categories in the order of their levels. The prediction is monotone in
+        such a feature everywhere; it takes part in no pair. A missing value is not ordered.
+    weights : {"auto", "counts", "precision"}, default="auto"
+        What ``sample_weight`` means: with "counts" a weight of 2 is the row twice, so larger weights leave
+        less smoothing; with "precision" only ratios count, as for survey weights and inverse variances;
+        "auto" counts unless their mean is below 0.1 or above 10, and then warns.
+
+    Attributes
+    ----------
+    terms_ : list of tuples of int
+        The terms that are left, each one feature or a pair.
+    term_names_ : list of str
+        Their names.
+    importances_ : Importances
+        Share of each term in the sum of the terms' variances, with standard errors; for losses other than the
+        squared one rows count by the curvature of their loss.
+    effects_ : dict of Effect
+        The fitted function of each term on a grid, with a posterior band and the density of the rows.
+    receipt_ : Receipt
+        What main effects explain, what pairs add, what a machine of all orders would add.
+    intercept_ : float
+        The constant b.
+    tables_ : TermTables
+        The whole model as tables.
+    loo_ : LeaveOneOut
+        Leave-one-out predictions of the rows ``loo_rows_``: exact for squared loss, else one Newton step.
+        Terms and their variances are held fixed.
+    fold_residuals_, fold_deviance_explained_ : ndarray of shape (n,), float, or None
+        Of at most 1500 rows, fewer than ten for each term that might have entered: residuals of the training
+        rows, and the share of deviance explained, by fits without each row's fold that choose terms and
+        variances again. Otherwise None; counts and amounts have them with ``interactions="auto"`` only.
+    edf_, scale_ : float
+        Effective degrees of freedom, and the variance of the noise (dispersion).
+    deviance_explained_, loo_deviance_explained_ : float
+        Share of the deviance explained, on the training rows and leaving one row out.
+    edits_ : list of Edit
+        What :meth:`edit` did.
+    columns_ : tuple of Column
+        What each feature was taken for.
+
+    Notes
+    -----
+    Categories (text, categorical columns) are levels of their own; a level not seen in training contributes
+    nothing, as if the feature were average. A missing value is a level of its own where training had some,
+    and contributes nothing otherwise. Values beyond those of training get the effect of the nearest one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import AdditiveKernelRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(500, 4))
+    >>> y = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=500)
+    >>> model = AdditiveKernelRegressor().fit(X, y)
+    >>> model.importances_.top(2)
+    ['x0', 'x1 × x2']
+    >>> bool(
+    ...     np.allclose(model.contributions(X).sum(axis=1) + model.intercept_, model.predict(X))
+    ... )
+    True
+    """
+
+    _known = ("offset", "exposure")
+
+    def __init__(
+        self,
+        interactions: Any = "auto",
+        *,
+        loss: Any = "squared",
+        monotone: Any = None,
+        weights: str = "auto",
+    ) -> None:
+        store_parameters(self, locals())
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training rows: numbers, categories, dates, missing values.
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            How many observations a row stands for.
+        offset : array-like of shape (n,), optional
+            Known part of the linear predictor.
+        exposure : array-like of shape (n,), optional
+            Time or amount at risk, for Poisson and gamma: its logarithm is added to the offset.
+
+        Returns
+        -------
+        AdditiveKernelRegressor
+            Itself.
+        """
+        problems = self._prepare(X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
+        self._fit_problems(*problems)
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None, exposure: Any = None
+    ) -> tuple[list[Problem], list[str], float]:
+        self.loss_ = loss = as_loss(self.loss, among=("squared", *LOG_LINK))
+        table = enter_table(self, X, reset=reset)
+        y = column_or_1d(check_targets(y, table), warn=True)
+        weight = check_weight(sample_weight, len(y), self.weights)
+        y = loss.check_targets(y, weight)
+        known = check_offset(offset, exposure, len(y), log_link=loss.name in LOG_LINK)
+        rows = self._training_rows(table, weight, reset=reset)
+        y, known, weight = (v[weight > 0] for v in (y, known, weight))
+        unit = _spread(y - known, weight) if loss.name == "squared" else 1.0
+        if unit > _TOO_LARGE:
+            raise ValueError(
+                f"Targets vary by {unit:.1g}, so much that their variance overflows; choose a larger unit."
+            )
+        return [Problem(rows, y / unit, weight, known / unit, loss)], [], unit
+
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
+        """Predict the mean of the target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Rows.
+        offset, exposure : array-like of shape (n,), optional
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Predictions.
+        """
+        eta = self._predictor(X)
+        if offset is not None or exposure is not None:
+            eta = eta + check_offset(offset, exposure, len(eta), log_link=self.loss_.name in LOG_LINK)
+        return self.loss_.mean(eta)
+
+    def predict_interval(self, X: Any, *, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper ends of intervals that cover new targets with about the given probability.
+
+        The interval reaches as far to either side of the prediction as the corresponding quantile of the
+        leave-one-out residuals of the training rows, the jackknife; it has one width for all rows. Where
+        there are fewer than ten rows for each term that might have entered, such residuals are too small, as
+        terms and variances were chosen on the same rows: up to 1500 rows, those of folds count instead, for
+        which terms and variances were chosen again without them. Squared loss only.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Rows.
+        coverage : float, default=0.9
+            Probability, between 0 and 1.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n,)
+        """
+        check_is_fitted(self)
+        if self.loss_.name != "squared":
+            raise ValueError(f"Intervals are for squared loss; this model has the {self.loss_.name} loss.")
+        reach = self._reach(self.loo_.residuals, self._loo_weight, coverage)
+        if self.fold_residuals_ is not None:
+            reach = max(reach, self._reach(self.fold_residuals_, self._fold_weight, coverage))
+        centre = self.predict(X)
+        return centre - reach, centre + reach
+
+    @staticmethod
+    def _reach(residuals: np.ndarray, weight: np.ndarray, coverage: float) -> float:
+        return float(jackknife_plus(np.zeros((1, len(residuals))), residuals, weight, coverage)[1][0])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = getattr(self.loss, "name", self.loss) in LOG_LINK
+        return tags
+
+
+def _spread(y: np.ndarray, weight: np.ndarray) -> float:
+    """Standard deviation; the size of a constant, 1 for zero."""
+    top = float(np.max(np.abs(y)))
+    if top == 0:
+        return 1.0
+    mean = top * float(weight @ (y / top)) / float(weight.sum())
+    size = float(np.max(np.abs(y - mean)))
+    if size <= 1e-14 * top:
+        return top
+    return size * float(np.sqrt(weight @ ((y - mean) / size) ** 2 / weight.sum()))
