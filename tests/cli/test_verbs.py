@@ -4,7 +4,6 @@ import io
 import json
 import sys
 import types
-from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -110,10 +109,6 @@ def test_weights_as_reaches_the_model():
     assert choice.make("regression", {}).weights == "auto"
 
 
-@pytest.mark.skipif(
-    "weights" not in signature(library.AdditiveKernelRegressor).parameters,
-    reason="needs the parameter weights",
-)
 def test_weights_as_precisions(pellucid, tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.normal(size=60).round(3), "w": rng.uniform(100, 300, 60).round(1)})

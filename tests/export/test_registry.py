@@ -216,3 +216,21 @@ def test_columns_of_files_written_before_they_had_an_order():
         model.fit(X, y)
         again = load(changed(saved(model), "model.json", older))
         np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_what_was_renamed_or_added_since_a_file_was_written():
+    X = np.random.default_rng(0).normal(size=(30, 1))
+    model = AdditiveKernelRegressor().fit(X, X[:, 0])
+
+    def as_before(content):
+        state = content["object"]["state"]
+        state["_refit_spec"]["object"]["class"] = "models.additive_recipe.Recipe"
+        names = {"_refit_spec": "_recipe"}
+        before = {names.get(name, name): value for name, value in state.items() if name != "weights"}
+        content["object"]["state"] = before
+
+    back = load(changed(saved(model), "model.json", as_before))
+    assert difference(back._refit_spec, model._refit_spec) is None
+    assert not hasattr(back, "_recipe")
+    assert back.weights == "auto"
+    assert back.edit(X, X[:, 0], freeze=["x0"]).term_names_ == ["x0"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from pellucid.linalg import calm_threads, side_by_side, threads
+from pellucid.linalg import limited_threads, side_by_side, threads
 
 
 def blas_threads():
@@ -13,14 +13,14 @@ def blas_threads():
 
 def test_few_rows_take_one_thread_and_give_it_back():
     before = blas_threads()
-    with calm_threads(np.zeros((10, 3))):
+    with limited_threads(np.zeros((10, 3))):
         assert set(blas_threads()) == {1}
     assert blas_threads() == before
 
 
 def test_the_limit_is_lifted_after_an_error():
     before = blas_threads()
-    with pytest.raises(ValueError, match="inside"), calm_threads(np.zeros((10, 3))):
+    with pytest.raises(ValueError, match="inside"), limited_threads(np.zeros((10, 3))):
         raise ValueError("inside")
     assert blas_threads() == before
 
@@ -28,13 +28,13 @@ def test_the_limit_is_lifted_after_an_error():
 @pytest.mark.parametrize("X", [np.zeros((threads._SMALL, 1)), np.broadcast_to(0.0, (2, threads._HUGE))])
 def test_many_rows_or_numbers_are_left_alone(X):
     before = blas_threads()
-    with calm_threads(X):
+    with limited_threads(X):
         assert blas_threads() == before
 
 
 def test_overlapping_fits_do_not_restore_each_others_limit():
     before = blas_threads()
-    first, second = calm_threads(np.zeros((10, 3))), calm_threads(np.zeros((10, 3)))
+    first, second = limited_threads(np.zeros((10, 3))), limited_threads(np.zeros((10, 3)))
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
@@ -71,7 +71,7 @@ def test_parts_of_a_part_run_one_after_another(three_threads):
 
 
 def test_few_rows_are_no_reason_not_to_work_side_by_side(three_threads):
-    with calm_threads(np.zeros((10, 3))):
+    with limited_threads(np.zeros((10, 3))):
         assert threads.n_workers() == 3
 
 

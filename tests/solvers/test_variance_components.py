@@ -11,6 +11,7 @@ from pellucid.features.axis import Axis
 from pellucid.linalg.moments import weighted_moments
 from pellucid.solvers import variance_components
 from pellucid.solvers.variance_components import (
+    VariancePrior,
     _Equations,
     fit_components,
     noise_groups,
@@ -118,7 +119,9 @@ def test_known_scale_and_prior_on_the_spread():
     free = fit_components(m, GROUP, np.ones(3), n_iter=200, scale=0.5, tol=1e-8)
     assert free.scale == 0.5
     spread = np.bincount(GROUP, np.diag(m.G)) / m.total
-    held = fit_components(m, GROUP, np.ones(3), n_iter=200, scale=0.5, spread=spread, tol=1e-8)
+    held = fit_components(
+        m, GROUP, np.ones(3), n_iter=200, scale=0.5, tol=1e-8, prior=VariancePrior(spread=spread)
+    )
     power = np.bincount(GROUP, held.beta**2)
     tau = np.sqrt(0.5 / held.ridge)
     expected = 0.5 * (held.edf + tau * np.sqrt(spread)) / power
@@ -212,14 +215,18 @@ def test_pooled_variances_are_means_of_the_kind_and_of_the_group():
     power = np.array([np.sum(start.beta[g == GROUP] ** 2) for g in range(3)])
     usual = np.array([power[:2].sum() / start.edf[:2].sum()] * 2 + [power[2] / start.edf[2]])
     expected = start.scale * (start.edf + extra + a) / (power + a * usual)
-    once = fit_components(m, GROUP, start.ridge, n_iter=1, pool=a, kind=kind, extra=extra)
+    once = fit_components(
+        m, GROUP, start.ridge, n_iter=1, prior=VariancePrior(pool=a, kind=kind, extra=extra)
+    )
     np.testing.assert_allclose(once.ridge, expected, rtol=1e-10)
 
 
 def test_infinite_pooling_is_one_variance_per_kind():
     Z, z = data(4, tau=(2.0, 0.5, 0.2))
     m, kind = moments_of(Z, z), np.array([0, 0, 1])
-    pooled = fit_components(m, GROUP, np.ones(3), n_iter=2000, tol=1e-12, pool=1e9, kind=kind)
+    pooled = fit_components(
+        m, GROUP, np.ones(3), n_iter=2000, tol=1e-12, prior=VariancePrior(pool=1e9, kind=kind)
+    )
     merged = fit_components(m, kind[GROUP], np.ones(2), n_iter=2000, tol=1e-12)
     np.testing.assert_allclose(pooled.ridge, merged.ridge[kind], rtol=1e-4)
     np.testing.assert_allclose(pooled.beta, merged.beta, rtol=1e-4)
@@ -233,7 +240,9 @@ def test_pooling_keeps_weak_effects_together():
     z = Z @ beta + rng.normal(size=150)
     m, ridge = moments_of(Z, z), np.full(40, 50.0)
     alone = fit_components(m, group, ridge, n_iter=200, scale=1.0)
-    pooled = fit_components(m, group, ridge, n_iter=200, scale=1.0, pool=4.0, kind=np.zeros(40, dtype=int))
+    pooled = fit_components(
+        m, group, ridge, n_iter=200, scale=1.0, prior=VariancePrior(pool=4.0, kind=np.zeros(40, dtype=int))
+    )
     error = [float(np.sum((fit.beta - beta) ** 2)) for fit in (pooled, alone)]
     assert error[0] < 0.8 * error[1]
 
@@ -261,10 +270,16 @@ def test_where_few_groups_matter_the_usual_variance_is_a_geometric_mean():
     usual = np.array([np.sqrt(ratio[0] * ratio[1])] * 2 + [ratio[2]])
     expected = start.scale * (start.edf + a) / (power + a * usual)
     few = np.array([True, True, False])
-    once = fit_components(m, GROUP, start.ridge, n_iter=1, pool=a, kind=kind, few=few)
+    once = fit_components(m, GROUP, start.ridge, n_iter=1, prior=VariancePrior(pool=a, kind=kind, sparse=few))
     np.testing.assert_allclose(once.ridge, expected, rtol=1e-10)
-    none = fit_components(m, GROUP, start.ridge, n_iter=1, pool=a, kind=kind, few=np.zeros(3, dtype=bool))
-    other = fit_components(m, GROUP, start.ridge, n_iter=1, pool=a, kind=kind)
+    none = fit_components(
+        m,
+        GROUP,
+        start.ridge,
+        n_iter=1,
+        prior=VariancePrior(pool=a, kind=kind, sparse=np.zeros(3, dtype=bool)),
+    )
+    other = fit_components(m, GROUP, start.ridge, n_iter=1, prior=VariancePrior(pool=a, kind=kind))
     np.testing.assert_array_equal(none.ridge, other.ridge)
 
 
@@ -275,7 +290,9 @@ def test_strong_groups_lend_noise_no_variance_where_few_matter():
     z = Z[:, :10] @ rng.normal(size=10) + rng.normal(size=400)  # two groups of twenty
     m, kind = moments_of(Z, z), np.zeros(20, dtype=int)
     fits = [
-        fit_components(m, group, np.ones(20), n_iter=100, scale=1.0, pool=1.0, kind=kind, few=few)
+        fit_components(
+            m, group, np.ones(20), n_iter=100, scale=1.0, prior=VariancePrior(pool=1.0, kind=kind, sparse=few)
+        )
         for few in (None, np.ones(20, dtype=bool))
     ]
     many, few = (fit.edf[2:].sum() for fit in fits)

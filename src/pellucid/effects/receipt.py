@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pellucid.effects.html import html_table
+
 
 @dataclass(frozen=True)
 class Receipt:
     """Shares of the deviance explained out of sample, each on top of the one before.
+
+    Rows are left out of the fit, not of the choice of terms: where rows are few for the terms that might
+    have entered, expect less of new rows.
 
     Attributes
     ----------
     main : float
         Share explained by main effects alone.
     pairs : float
-        What pairs add to it.
+        What pairs add to it; negative where held-out rows of several classes are predicted better without.
     beyond : float
         What a kernel machine of all features together, fitted to the residuals, adds on top: the price of
         leaving out higher orders. Never negative.
@@ -46,10 +51,14 @@ class Receipt:
         return 1.0 - self.explained - self.beyond
 
     def __str__(self) -> str:
-        rows = [
-            ("main effects explain", self.main, ""),
-            ("pairs add", self.pairs, ""),
-            ("all orders together add", self.beyond, ""),
-            ("unexplained", self.unexplained, f"   ({self.how})"),
-        ]
-        return "\n".join(f"{label:<26}{100 * share:6.1f} %{note}" for label, share, note in rows)
+        *parts, (last, share) = self._rows()
+        lines = [f"{label:<26}{value}" for label, value in parts]
+        return "\n".join([*lines, f"{last:<26}{share}   ({self.how})"])
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Receipt ({self.how})", (), self._rows())
+
+    def _rows(self) -> list[tuple[str, str]]:
+        shares = (self.main, self.pairs, self.beyond, self.unexplained)
+        labels = ("main effects explain", "pairs add", "all orders together add", "unexplained")
+        return [(label, f"{100 * share:6.1f} %") for label, share in zip(labels, shares, strict=True)]

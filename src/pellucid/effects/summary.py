@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pellucid.effects.html import html_table
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -29,6 +31,11 @@ class Summary:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(
+            self.title, (), [(label, _render(value).strip("\n")) for label, value in self.facts]
+        )
 
 
 def counted(n: int, word: str) -> str:

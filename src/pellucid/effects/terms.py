@@ -10,6 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from pellucid.effects.html import html_table
+
 Term = tuple[int, ...]
 
 MISSING = "(missing)"
@@ -45,6 +47,26 @@ def term_names(terms: Sequence[Term], features: Sequence[str]) -> list[str]:
             name += " (pair)"
         names[name] = None
     return list(names)
+
+
+def pair_named(name: str, features: Sequence[str]) -> tuple[str, str] | None:
+    """The two features that a pair's name is made of, in either order, or None.
+
+    Examples
+    --------
+    >>> (
+    ...     pair_named("age × income", ["age", "income"]),
+    ...     pair_named("income*age", ["age", "income"]),
+    ... )
+    (('age', 'income'), ('income', 'age'))
+    """
+    for mark in ("×", "*"):
+        parts = name.split(mark)
+        for cut in range(1, len(parts)):  # a feature may have the mark in its name
+            p, q = (mark.join(some).strip() for some in (parts[:cut], parts[cut:]))
+            if p in features and q in features:
+                return p, q
+    return None
 
 
 @dataclass(frozen=True)
@@ -276,14 +298,26 @@ class Importances:
 
     def table(self, n: int = 20) -> str:
         """The ``n`` most important terms as text."""
-        shown = self.order[:n]
-        width = max([len(self.names[i]) for i in shown] + [4])
-        head = f"{'term':<{width}}  {self.measure:>6}  relative" + ("      se" if self.se is not None else "")
-        lines = [head]
-        for i in shown:
-            line = f"{self.names[i]:<{width}}  {self.values[i]:>{max(6, len(self.measure))}.4g}  "
-            line += f"{self.relative[i]:>8.3f}"
-            lines.append(line + (f"  {self.se[i]:6.2g}" if self.se is not None else ""))
-        if len(self) > len(shown):
-            lines.append(f"... and {len(self) - len(shown)} more")
-        return "\n".join(lines)
+        rows = self._rows(n)
+        first, *others = zip(*rows, strict=True)
+        width = [max(map(len, first)), *(max(6, *map(len, cells)) for cells in others)]
+        lines = []
+        for name, *cells in rows:
+            numbers = [f"{cell:>{w}}" for cell, w in zip(cells, width[1:], strict=True)]
+            lines.append("  ".join([f"{name:<{width[0]}}", *numbers]))
+        return "\n".join([*lines, *self._left_out(n)])
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._rows(20)
+        return html_table("Importances", head, [*rows, *([text] for text in self._left_out(20))])
+
+    def _rows(self, n: int) -> list[list[str]]:
+        se = [] if self.se is None else ["se"]
+        rows = [["term", self.measure, "relative", *se]]
+        for i in self.order[:n]:
+            cells = [self.names[i], f"{self.values[i]:.4g}", f"{self.relative[i]:.3f}"]
+            rows.append(cells if self.se is None else [*cells, f"{self.se[i]:.2g}"])
+        return rows
+
+    def _left_out(self, n: int) -> list[str]:
+        return [f"... and {len(self) - n} more"] if len(self) > n else []

@@ -18,7 +18,7 @@ from pellucid.linalg.sample import sample_rows
 
 _PER_FEATURE = 6
 _SHARE = 4  # one of so many places may go to features for the sake of pairs
-_MAINS, _RIDGE = 100, 0.01  # main effects that are taken out before pairs are looked at
+_MAIN_EFFECTS, _RIDGE = 100, 0.01  # main effects that are taken out before pairs are looked at
 _BINS = 16
 _PRIOR = 3.0  # rows that the prior of a cell is worth
 _ENTRIES = 1 << 18  # rows times pairs that are sorted into cells at once
@@ -43,13 +43,13 @@ def rank_features(
     *,
     keep: Collection[int] = (),
     pairs: bool = True,
-    alone: Collection[int] = (),
+    no_interaction: Collection[int] = (),
 ) -> list[int]:
     """The ``most`` features that a fit gains most from, in their own order.
 
     Features are ranked by what a fit of one alone gains. With ``pairs``, those of pairs that stand out from
-    all pairs take up to a quarter of the places, whatever they do alone. Features in ``alone`` are in no
-    pair. Features in ``keep`` stay in any case.
+    all pairs take up to a quarter of the places, whatever they do alone. Features in ``no_interaction``
+    are in no pair. Features in ``keep`` stay in any case.
     """
     if len(features) <= most:
         return list(features)
@@ -60,31 +60,31 @@ def rank_features(
         gain[k] = np.sum((Z.T @ (w * r)) ** 2 / np.maximum((Z * Z).T @ w, 1e-300))
     order = [features[k] for k in _best(gain, len(gain))]
     sure = [*dict.fromkeys([*(j for j in order if j in set(keep)), *order[: most - most // _SHARE]])]
-    partners = _partners(problem, axes, order, set(alone), w, r) if pairs else []
+    partners = _partners(problem, axes, order, set(no_interaction), w, r) if pairs else []
     extra = [j for j in partners if j not in set(sure)][: most // _SHARE]
     chosen = set([*dict.fromkeys([*sure, *extra, *order])][: max(most, len(sure))])
     return [j for j in features if j in chosen]
 
 
 def _partners(
-    problem: _Rows, axes: Axes, order: Sequence[int], alone: set[int], w: np.ndarray, r: np.ndarray
+    problem: _Rows, axes: Axes, order: Sequence[int], no_interaction: set[int], w: np.ndarray, r: np.ndarray
 ) -> list[int]:
     """Features of pairs that stand out in what the strongest main effects leave, the clearest first.
 
     The best features come first in ``order``; of very many features only the first take part, and of very
     many rows some.
     """
-    scanned = sorted([j for j in order if j not in alone][: most_features()])
+    scanned = sorted([j for j in order if j not in no_interaction][: most_features()])
     X = problem.X
     rows = sample_rows([*X.T, np.unique(r, return_inverse=True)[1]], most_rows(len(scanned)))
     X, w, r, weight = X[rows], w[rows], r[rows], problem.weight[rows]
-    n_mains = min(_MAINS, int(weight.sum() / (10 * _PER_FEATURE)))
-    r = _without_mains([axes.sketch(j, X[:, j], _PER_FEATURE) for j in order[:n_mains]], w, r)
+    n_main = min(_MAIN_EFFECTS, int(weight.sum() / (10 * _PER_FEATURE)))
+    r = _without_main_effects([axes.sketch(j, X[:, j], _PER_FEATURE) for j in order[:n_main]], w, r)
     found = standing_out(lambda j: axes.sketch(j, X[:, j], PER_FEATURE), scanned, w * r, weight)
     return [*dict.fromkeys(j for pair in found for j in pair)]
 
 
-def _without_mains(columns: Sequence[np.ndarray], w: np.ndarray, r: np.ndarray) -> np.ndarray:
+def _without_main_effects(columns: Sequence[np.ndarray], w: np.ndarray, r: np.ndarray) -> np.ndarray:
     """Residuals of a regression on columns of a few features, with a ridge of a small share of a variance."""
     total = float(w.sum())
     r = r - float(w @ r) / total

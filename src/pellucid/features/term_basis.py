@@ -8,7 +8,7 @@ along the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -164,6 +164,14 @@ class TermBasis:
         object.__setattr__(self, "group", np.concatenate(group) if group else np.empty(0, dtype=np.intp))
         object.__setattr__(self, "keys", tuple(keys))
         object.__setattr__(self, "slices", tuple(slices))
+
+    def of_terms(self, some: Sequence[int]) -> TermBasis:
+        """The basis of the terms at some positions."""
+        return TermBasis(self.axes, tuple(self.terms[t] for t in some), tuple(self.picks[t] for t in some))
+
+    def columns_of(self, terms: Collection[Term]) -> np.ndarray:
+        """Numbers of the columns of some terms."""
+        return np.flatnonzero(np.isin(self.owner, [self.terms.index(term) for term in terms])[self.group])
 
     @property
     def size(self) -> int:

@@ -17,7 +17,7 @@ from pellucid.linalg.memory import available_memory, format_bytes, require_memor
 from pellucid.linalg.nystrom import pivoted_cholesky
 from pellucid.linalg.scale import column_scale, power_of_two
 from pellucid.linalg.symmetric import symmetrise
-from pellucid.linalg.threads import calm_threads, side_by_side
+from pellucid.linalg.threads import limited_threads, side_by_side
 from pellucid.linalg.wide import apply, column_moments
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
     "apply",
     "available_memory",
     "bordered_inverse",
-    "calm_threads",
+    "limited_threads",
     "cholesky_in_place",
     "column_moments",
     "column_scale",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,10 +45,10 @@ class Moments:
     target_mean: float
     total: float
 
-
-def block_size(F: int, itemsize: int) -> int:
-    """Rows whose design fits one block."""
-    return int(np.clip(_BLOCK // max(itemsize * F, 1), 256, 16384))
+    def of(self, columns: np.ndarray) -> Moments:
+        """Moments of some of the columns."""
+        G = self.G[np.ix_(columns, columns)]
+        return replace(self, G=G, c=self.c[columns], column_mean=self.column_mean[columns])
 
 
 def weighted_moments(
@@ -98,5 +98,6 @@ def weighted_moments(
 
 def blocks(n: int, F: int, dtype: type = np.float64) -> list[slice]:
     """Slices of rows whose design fits one block, so many that all threads have some if there are enough."""
-    step = min(block_size(F, np.dtype(dtype).itemsize), max(_FEW_ROWS, -(-n // n_workers())))
+    fitting = int(np.clip(_BLOCK // max(np.dtype(dtype).itemsize * F, 1), 256, 16384))
+    step = min(fitting, max(_FEW_ROWS, -(-n // n_workers())))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]

@@ -90,6 +90,6 @@ def side_by_side(work: Callable[[T], R], parts: Sequence[T]) -> list[R]:
         return in_threads(aside, parts, n)
 
 
-def calm_threads(X: np.ndarray) -> AbstractContextManager[None]:
+def limited_threads(X: np.ndarray) -> AbstractContextManager[None]:
     """Keep linear algebra to one thread while a model of the rows ``X`` is fitted, if they are few."""
     return nullcontext() if len(X) >= _SMALL or X.size >= _HUGE else _ONE_THREAD

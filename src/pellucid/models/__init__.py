@@ -1,6 +1,7 @@
 """The estimators: validate, state the problem, solve, store."""
 
-from pellucid.models.additive.estimators import AdditiveKernelClassifier, AdditiveKernelRegressor
+from pellucid.models.additive.classifier import AdditiveKernelClassifier
+from pellucid.models.additive.regressor import AdditiveKernelRegressor
 from pellucid.models.glm.classifier import KernelClassifier
 from pellucid.models.glm.regressor import KernelGLMRegressor
 from pellucid.models.interpretable.classifier import InterpretableKernelClassifier

@@ -28,6 +28,66 @@ _SMALLEST, _LARGEST = 1e-6, 1e12  # ridges beyond do not change the fit any more
 
 
 @dataclass(frozen=True)
+class VariancePrior:
+    """What is known of the variances τ_g² beforehand; by default nothing.
+
+    Attributes
+    ----------
+    extra : float or ndarray of shape (n_groups,)
+        Degrees of freedom added to those of a group in the update, λ_g = σ² (edf_g + extra) / ‖β_g‖²:
+        the variances have a prior density proportional to τ_g^{-extra}. A group that is no more than noise
+        then loses its variance, one of many degrees of freedom hardly notices. It matters where there are
+        many groups for the rows.
+    spread : ndarray of shape (n_groups,), optional
+        Variance of the rows' predictors per unit of τ_g². If given, the standard deviation of a group's
+        contribution has an exponential prior of mean one: then λ_g = σ² (edf_g + τ_g spread_g^{1/2}) /
+        ‖β_g‖². It keeps predictors of counts and classes from running away where classes are separable.
+    pool : float
+        Degrees of freedom a by which groups of one kind pull each other together: λ_g = σ² (edf_g + a) /
+        (‖β_g‖² + a τ̄²) with τ̄² = Σ ‖β_h‖² / Σ edf_h over the kind. The variances have scaled inverse
+        chi-square priors of a degrees of freedom around what is usual for the kind. Where rows tell little
+        about a single group, as those of classes do, many weak effects then survive together.
+    kind : ndarray of shape (n_groups,), optional
+        Number of the kind of each group; needed if ``pool`` is not zero.
+    sparse : ndarray of bool of shape (n_groups,), optional
+        Groups for which τ̄² is the geometric mean of ‖β_h‖² / edf_h over the kind instead: then a few strong
+        ones do not lend their variance to many that are noise.
+    """
+
+    extra: float | np.ndarray = 0.0
+    spread: np.ndarray | None = None
+    pool: float = 0.0
+    kind: np.ndarray | None = None
+    sparse: np.ndarray | None = None
+
+    def updated(self, fit: Components, group: np.ndarray) -> np.ndarray:
+        """λ_g at which the fixed point would be, were coefficients and degrees of freedom those of a fit."""
+        ridge = fit.ridge
+        power: np.ndarray = np.bincount(group, fit.beta**2, len(ridge))
+        edf = fit.edf + self.extra
+        if self.spread is not None:
+            edf = edf + np.sqrt(fit.scale * self.spread / ridge)
+        if self.pool:
+            edf, power = edf + self.pool, power + self.pool * self._usual(fit.edf, power)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            new = np.clip(fit.scale * edf / power, _SMALLEST, _LARGEST)
+        return np.where(np.isfinite(ridge), np.where(power > 0, new, _LARGEST), np.inf)
+
+    def _usual(self, edf: np.ndarray, power: np.ndarray) -> np.ndarray:
+        """What variance is usual for the kind of each group."""
+        kind, sparse = self.kind, self.sparse
+        assert kind is not None
+        mean: np.ndarray = (np.bincount(kind, power) / np.maximum(np.bincount(kind, edf), 1e-12))[kind]
+        if sparse is None or not sparse.any():
+            return mean
+        seen = (edf > _SEEN) & (power > 0)
+        log = np.log(np.where(seen, power / np.maximum(edf, _SEEN), 1.0))
+        n_seen = np.bincount(kind, seen)
+        geometric = np.where(n_seen > 0, np.exp(np.bincount(kind, log) / np.maximum(n_seen, 1)), 0.0)
+        return np.where(sparse, geometric[kind], mean)
+
+
+@dataclass(frozen=True)
 class Components:
     """Solution with its variances.
 
@@ -86,11 +146,7 @@ def fit_components(
     n_iter: int = 10,
     prune: float | np.ndarray | None = None,
     n: float | None = None,
-    spread: np.ndarray | None = None,
-    extra: float | np.ndarray = 0.0,
-    pool: float = 0.0,
-    kind: np.ndarray | None = None,
-    few: np.ndarray | None = None,
+    prior: VariancePrior = VariancePrior(),
     tol: float = 0.02,
     exact: bool = True,
 ) -> Components:
@@ -113,25 +169,8 @@ def fit_components(
         deviations above what noise alone gives.
     n : float, optional
         Number of observations, if it is not the sum of the weights.
-    spread : ndarray of shape (n_groups,), optional
-        Variance of the rows' predictors per unit of τ_g². If given, the standard deviation of a group's
-        contribution has an exponential prior of mean one: then λ_g = σ² (edf_g + τ_g spread_g^{1/2}) /
-        ‖β_g‖². It keeps predictors of counts and classes from running away where classes are separable.
-    extra : float or ndarray of shape (n_groups,)
-        Degrees of freedom added to those of a group in the update, λ_g = σ² (edf_g + extra) / ‖β_g‖²:
-        the variances have a prior density proportional to τ_g^{-extra}. A group that is no more than noise
-        then loses its variance, one of many degrees of freedom hardly notices. It matters where there are
-        many groups for the rows.
-    pool : float
-        Degrees of freedom a by which groups of one kind pull each other together: λ_g = σ² (edf_g + a) /
-        (‖β_g‖² + a τ̄²) with τ̄² = Σ ‖β_h‖² / Σ edf_h over the kind. The variances have scaled inverse
-        chi-square priors of a degrees of freedom around what is usual for the kind. Where rows tell little
-        about a single group, as those of classes do, many weak effects then survive together.
-    kind : ndarray of shape (n_groups,), optional
-        Number of the kind of each group; needed if ``pool`` is not zero.
-    few : ndarray of bool of shape (n_groups,), optional
-        Groups for which τ̄² is the geometric mean of ‖β_h‖² / edf_h over the kind instead: then a few strong
-        ones do not lend their variance to many that are noise.
+    prior : VariancePrior
+        What is known of the variances beforehand.
     tol : float
         Iteration ends when no group of more than a tenth of a degree of freedom changes by more than this
         share.
@@ -150,7 +189,7 @@ def fit_components(
                 ridge[noise] = np.inf
                 fit = _solve(equations, ridge, rough=True)
                 continue
-        new = _update(fit, group, ridge, spread, extra, pool, kind, few)
+        new = prior.updated(fit, group)
         live = np.isfinite(ridge) & (fit.edf > 0.1)
         change = float(np.max(np.abs(np.log(new[live] / ridge[live])), initial=0.0))
         ridge = new
@@ -158,40 +197,6 @@ def fit_components(
             break
         fit = _solve(equations, ridge, rough=True)
     return _solve(equations, ridge, rough=not exact)
-
-
-def _update(
-    fit: Components,
-    group: np.ndarray,
-    ridge: np.ndarray,
-    spread: np.ndarray | None,
-    extra: float | np.ndarray,
-    pool: float,
-    kind: np.ndarray | None,
-    few: np.ndarray | None,
-) -> np.ndarray:
-    live = np.isfinite(ridge)
-    power: np.ndarray = np.bincount(group, fit.beta**2, len(ridge))
-    edf = fit.edf + extra
-    if spread is not None:
-        edf = edf + np.sqrt(fit.scale * spread / ridge)
-    if pool and kind is not None:
-        edf, power = edf + pool, power + pool * _usual(fit.edf, power, kind, few)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        new = np.clip(fit.scale * edf / power, _SMALLEST, _LARGEST)
-    return np.where(live, np.where(power > 0, new, _LARGEST), np.inf)
-
-
-def _usual(edf: np.ndarray, power: np.ndarray, kind: np.ndarray, few: np.ndarray | None) -> np.ndarray:
-    """What variance is usual for the kind of each group."""
-    mean: np.ndarray = (np.bincount(kind, power) / np.maximum(np.bincount(kind, edf), 1e-12))[kind]
-    if few is None or not few.any():
-        return mean
-    seen = (edf > _SEEN) & (power > 0)
-    log = np.log(np.where(seen, power / np.maximum(edf, _SEEN), 1.0))
-    n_seen = np.bincount(kind, seen)
-    geometric = np.where(n_seen > 0, np.exp(np.bincount(kind, log) / np.maximum(n_seen, 1)), 0.0)
-    return np.where(few, geometric[kind], mean)
 
 
 class _Equations:

@@ -8,7 +8,7 @@ from pellucid.linalg import moments
 from pellucid.losses import as_loss
 from pellucid.models.additive.engine import design, state
 from pellucid.models.additive.engine.design import Design, moments_at, predictor, solved
-from pellucid.models.additive.engine.penalised_fit import first_moments, run_stage
+from pellucid.models.additive.engine.penalised_fit import FitSettings, first_moments, penalised_fit
 from pellucid.models.additive.engine.state import Problem, basis_of
 from pellucid.models.additive.engine.structure import build_axes
 
@@ -89,12 +89,12 @@ def test_moments_of_a_first_step_can_be_given():
     y = (RNG.random(N) < 1 / (1 + np.exp(-2.0 * X[:, 0] * X[:, 2]))).astype(float)
     problem = Problem(X, y, np.ones(N), np.zeros(N), as_loss("logistic"))
     axes = build_axes(X, np.ones(N), [None] * 3)
-    mains = main_picks(axes, [0, 1, 2], 5)
-    before = run_stage(problem, basis_of(axes, mains), None, n_newton=2, n_iter=4, prune=None)
-    basis = basis_of(axes, mains, pair_picks(axes, [(0, 2)], 7))
+    main = main_picks(axes, [0, 1, 2], 5)
+    before = penalised_fit(problem, basis_of(axes, main), None, FitSettings(newton_steps=2, updates=4))
+    basis = basis_of(axes, main, pair_picks(axes, [(0, 2)], 7))
     first = first_moments(problem, basis, before)
     one, other = (
-        run_stage(problem, basis, before, n_newton=2, n_iter=4, prune=None, end="minimum", first=given)
+        penalised_fit(problem, basis, before, FitSettings(newton_steps=2, updates=4, end="minimum"), given)
         for given in (None, first)
     )
     np.testing.assert_array_equal(one.eta, other.eta)

@@ -10,7 +10,7 @@ from pellucid import AdditiveKernelClassifier
 from pellucid.linalg.sample import equal_rows
 from pellucid.losses import as_loss
 from pellucid.models.additive.engine.held_out import held_out_losses, loosened
-from pellucid.models.additive.engine.penalised_fit import _go_to_minimum, _renew, run_stage
+from pellucid.models.additive.engine.penalised_fit import FitSettings, _go_to_minimum, _renew, penalised_fit
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes, fit_additive
 from pellucid.models.additive.refit import refit
@@ -27,7 +27,7 @@ def fitted(problem, times=1.0):
     """A fit of main effects with the ridges that the quadratic leads to, or ``times`` these."""
     axes = build_axes(problem.X, problem.weight, [None] * problem.X.shape[1])
     state = fit_additive(problem, axes, None, 0)
-    state = run_stage(problem, state.basis, state, n_newton=6, n_iter=8, prune=None, end="settled")
+    state = penalised_fit(problem, state.basis, state, FitSettings(newton_steps=6, updates=8, end="settled"))
     state.fit = replace(state.fit, ridge=state.fit.ridge * times)
     for _ in range(5):  # the second derivative is that of other ridges at first
         settle(problem, state)

@@ -5,8 +5,10 @@ import datetime as dt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import mean_poisson_deviance, r2_score
 
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
+from pellucid.exceptions import WeightWarning
 
 RNG = np.random.default_rng(5)
 N = 200
@@ -333,3 +335,75 @@ def test_many_features():
     y = wide[:, 3] + 3 * wide[:, 11] * wide[:, 29] + 0.2 * rng.normal(size=400)
     model = fit(wide, y, interactions=1)
     assert pairs_of(model) == ["x11 × x29"]
+
+
+@pytest.mark.parametrize("estimator", [AdditiveKernelRegressor, AdditiveKernelClassifier])
+def test_weights_of_any_size_mean_the_same_where_they_are_precisions(estimator):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = X[:, 0] + rng.normal(size=200)
+    y = y if estimator is AdditiveKernelRegressor else y > 0
+    fits = [estimator(0).fit(X, y, np.full(200, 1.0))]
+    for size in (0.005, 20.0):
+        with pytest.warns(WeightWarning):
+            fits.append(estimator(0).fit(X, y, np.full(200, size)))
+        fits.append(estimator(0, weights="precision").fit(X, y, np.full(200, size)))
+    np.testing.assert_allclose([fit.edf_ for fit in fits], fits[0].edf_, rtol=1e-6)
+    twice = estimator(0, weights="counts").fit(X, y, np.full(200, 20.0))
+    assert twice.edf_ > fits[0].edf_ + 1
+
+
+def test_score_is_the_share_of_deviance_explained():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 2))
+    exposure = rng.uniform(0.5, 3.0, 300)
+    y = rng.poisson(exposure * np.exp(0.5 * X[:, 0])).astype(float)
+    model = AdditiveKernelRegressor(0, loss="poisson").fit(X, y, exposure=exposure)
+    mean = model.predict(X, exposure=exposure)
+    null = exposure * y.sum() / exposure.sum()
+    expected = 1 - mean_poisson_deviance(y, mean) / mean_poisson_deviance(y, null)
+    assert model.score(X, y, exposure=exposure) == pytest.approx(expected, abs=1e-9)
+    assert model.score(X, y, exposure=exposure) == pytest.approx(model.deviance_explained_, abs=1e-9)
+    squared = AdditiveKernelRegressor(0).fit(X, y)
+    assert squared.score(X, y) == pytest.approx(r2_score(y, squared.predict(X)), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["a × b", "a*b", "b * a", "b×a"])
+def test_pairs_are_named_in_either_spelling(name):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    y = frame["a"] * frame["b"] + 0.1 * rng.normal(size=200)
+    model = AdditiveKernelRegressor([name]).fit(frame, y)
+    assert "a × b" in model.term_names_
+    assert "a × b" not in model.edit(frame, y, drop=[name]).term_names_
+
+
+def test_features_whose_names_hold_the_mark_of_pairs():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "a*b", "c"])
+    y = frame["a*b"] * frame["c"] + 0.1 * rng.normal(size=200)
+    model = AdditiveKernelRegressor(["a*b*c"]).fit(frame, y)
+    assert (1, 2) in model.terms_
+    assert model._term("a*b") == (1,)
+    with pytest.raises(ValueError, match="pair of features"):
+        AdditiveKernelRegressor(["a*d"]).fit(frame, y)
+
+
+def test_edit_names_what_it_takes():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 1))
+    model = AdditiveKernelClassifier().fit(X, X[:, 0] > 0)
+    with pytest.raises(TypeError, match=r"edit\(\) got an unexpected keyword argument 'exposure'.*cap"):
+        model.edit(X, X[:, 0] > 0, drop=["x0"], exposure=np.ones(60))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_few_rows_have_a_summary_without_nonsense(n):
+    X = np.arange(float(n))[:, None]
+    model = AdditiveKernelRegressor().fit(X, X[:, 0] ** 2)
+    text = str(model.summary())
+    assert "nan" not in text
+    assert "1 term that" in text
+    assert "1 main effects" not in text
+    if n == 1:  # there is nothing to explain
+        assert model.receipt_.explained == model.deviance_explained_ == 0

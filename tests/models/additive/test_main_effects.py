@@ -16,7 +16,9 @@ RNG = np.random.default_rng(6)
 def few_matter(X, y, loss="logistic", weight=None):
     weight = np.ones(len(y)) if weight is None else weight
     problem = Problem(X, np.asarray(y, dtype=float), weight, np.zeros(len(y)), as_loss(loss))
-    return main_effects.few_matter(problem, build_axes(X, weight, [None] * X.shape[1]), range(X.shape[1]))
+    return main_effects.few_main_effects_matter(
+        problem, build_axes(X, weight, [None] * X.shape[1]), range(X.shape[1])
+    )
 
 
 def classes(eta):
@@ -39,9 +41,9 @@ def test_they_cost_little_on_new_rows():
     X = RNG.normal(size=(4600, 30))
     eta = strong(X)
     y = classes(eta)
-    learn, new = slice(0, 1600), slice(1600, None)
+    train, new = slice(0, 1600), slice(1600, None)
     full, right = (
-        AdditiveKernelClassifier(interactions=0).fit(X[learn, :m], y[learn]).decision_function(X[new, :m])
+        AdditiveKernelClassifier(interactions=0).fit(X[train, :m], y[train]).decision_function(X[new, :m])
         for m in (30, 3)
     )
     loss = [np.mean(np.logaddexp(0.0, f) - y[new] * f) for f in (full, right, eta[new])]
@@ -61,7 +63,9 @@ def test_losses_left_out_are_what_a_perfect_fit_would_spare():
     X = RNG.normal(size=(300, 3))
     y = RNG.poisson(40.0, size=300).astype(float)
     problem = Problem(X, y, np.ones(300), np.zeros(300), as_loss("poisson"))
-    _, state = main_effects.fit_mains(problem, build_axes(X, problem.weight, [None] * 3), range(3), 1.0)
+    _, state = main_effects.fit_main_effects(
+        problem, build_axes(X, problem.weight, [None] * 3), range(3), 1.0
+    )
     assert problem.value(state.eta) < 0.0
     (losses,) = held_out_losses(problem, [state])
     assert losses.min() >= 0.0

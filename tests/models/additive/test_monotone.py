@@ -58,7 +58,7 @@ def test_optimality_of_the_constrained_fit(loss):
     problem = Problem(X[:n], TARGETS[loss][:n], np.ones(n), np.zeros(n), as_loss(loss))
     axes = build_axes(problem.X, problem.weight, [None] * 3)
     axes = type(axes)(axes.fine, axes.coarse, axes.main, axes.pair, (0,))
-    free = fit_additive(problem, axes, None, None, alone=[0])
+    free = fit_additive(problem, axes, None, None, no_interaction=[0])
     A = monotone_rows(free.basis, {0: 1})
     state = into_cone(problem, free, A)
     beta = state.fit.beta
@@ -156,3 +156,32 @@ def test_monotone_features_take_part_in_no_pair():
 def test_several_classes():
     with pytest.raises(ValueError, match="two classes"):
         AdditiveKernelClassifier(monotone={0: 1}).fit(X, np.arange(N) % 3)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_ordered_categories_rise_in_the_declared_order(loss):
+    rng = np.random.default_rng(2)
+    names = ["poor", "fair", "good", "very good", "excellent"]  # not the order of the alphabet
+    code = rng.integers(0, 5, 120)
+    grade = pd.Categorical.from_codes(code, names, ordered=True)
+    frame = pd.DataFrame({"grade": grade, "x": rng.normal(size=120)})
+    frame.loc[:9, "grade"] = np.nan
+    signal = np.array([0.0, 1.0, 0.6, 1.4, 1.3])[code]
+    y = signal + 0.3 * rng.normal(size=120)
+    y = y if loss == "squared" else y + 0.5 * rng.logistic(size=120) > 0.8
+    model = estimator(loss, {"grade": "increasing"}).fit(frame, y)
+    rows = pd.DataFrame({"grade": pd.Categorical(names, names, ordered=True), "x": 0.0})
+    effect = model.contributions(rows)[:, model.term_names_.index("grade")]
+    assert np.all(np.diff(effect) >= 0)
+    assert np.ptp(effect) > 0.3
+    curve = model.effects_["grade"]
+    assert curve.grids[0].points.tolist() == [*names, "(missing)"]
+    assert np.all(np.diff(curve.values[:5]) >= 0)
+    free = estimator(loss, None).fit(frame, y)
+    assert np.any(np.diff(free.effects_["grade"].values[:5]) < 0)
+
+
+def test_categories_without_an_order_are_refused_with_the_remedy():
+    frame = pd.DataFrame({"grade": ["good", "poor"] * 20})
+    with pytest.raises(ValueError, match="ordered category, such as"):
+        AdditiveKernelRegressor(monotone={"grade": 1}).fit(frame, np.arange(40.0))

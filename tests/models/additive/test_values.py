@@ -1,4 +1,4 @@
-"""Main effects that jump from value to value: codes that only look like numbers."""
+"""Main effects that jump from value to value: codes that only structure like numbers."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ import pytest
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
 from pellucid.features.term_basis import VALUES, main_picks
 from pellucid.losses import as_loss
-from pellucid.models.additive.engine.main_effects import _rough_tails, fit_mains
-from pellucid.models.additive.engine.penalised_fit import run_stage
+from pellucid.models.additive.engine.main_effects import _rough_tails, fit_main_effects
+from pellucid.models.additive.engine.penalised_fit import FitSettings, penalised_fit
 from pellucid.models.additive.engine.state import Problem, basis_of
 from pellucid.models.additive.engine.structure import build_axes
 
@@ -49,8 +49,8 @@ def test_codes_of_amounts_are_told_apart(shape):
     y = np.exp(0.6 * signal) * RNG.gamma(shape, 1 / shape, 3000)
     axes = build_axes(X, np.ones(3000), [None, None])
     rows = Problem(X, y, np.ones(3000), np.zeros(3000), as_loss("gamma"))
-    mains, _ = fit_mains(rows, axes, [0, 1], 1.0)
-    assert [len(mains[j,][0]) for j in (0, 1)] == [59, VALUES]
+    main, _ = fit_main_effects(rows, axes, [0, 1], 1.0)
+    assert [len(main[j,][0]) for j in (0, 1)] == [59, VALUES]
 
 
 def test_counts_of_a_wide_range_are_not_taken_for_jumps():
@@ -60,9 +60,9 @@ def test_counts_of_a_wide_range_are_not_taken_for_jumps():
         y = RNG.poisson(np.exp(2 * np.sin(X[:, 0] / 20) + 1.5 * X[:, 1])).astype(float)
         rows = Problem(X, y, np.ones(1500), np.zeros(1500), as_loss("poisson"))
         axes = build_axes(X, np.ones(1500), [None, None])
-        mains = main_picks(axes, [0, 1], VALUES)
-        state = run_stage(rows, basis_of(axes, mains), None, n_newton=3, n_iter=6, prune=None)
-        p.append(_rough_tails(rows, axes, mains, 150, state)[0,])
+        main = main_picks(axes, [0, 1], VALUES)
+        state = penalised_fit(rows, basis_of(axes, main), None, FitSettings(newton_steps=3, updates=6))
+        p.append(_rough_tails(rows, axes, main, 150, state)[0,])
     assert np.mean(np.array(p) < 0.01) < 0.2
 
 
@@ -71,9 +71,9 @@ def test_columns_for_values_where_there_are_jumps(jumps):
     X, _, signal = coded(4000, 120)
     y = (signal if jumps else np.sin(X[:, 0] / 20)) + 0.5 * RNG.normal(size=4000)
     axes = build_axes(X, np.ones(4000), [None, None])
-    mains, state = fit_mains(problem(X, y), axes, [0, 1], 1.0)
-    assert [len(mains[j,][0]) for j in (0, 1)] == [119 if jumps else VALUES, VALUES]
-    assert state.basis.size == sum(len(pick[0]) for pick in mains.values())
+    main, state = fit_main_effects(problem(X, y), axes, [0, 1], 1.0)
+    assert [len(main[j,][0]) for j in (0, 1)] == [119 if jumps else VALUES, VALUES]
+    assert state.basis.size == sum(len(pick[0]) for pick in main.values())
 
 
 def test_roughness_has_the_right_size_and_finds_jumps():
@@ -83,9 +83,9 @@ def test_roughness_has_the_right_size_and_finds_jumps():
         axes = build_axes(X, np.ones(1500), [None, None])
         for jumps in p:
             rows = problem(X, np.sin(X[:, 0] / 20) + 0.3 * jumps * signal + RNG.normal(size=1500))
-            mains = main_picks(axes, [0, 1], 20)
-            state = run_stage(rows, basis_of(axes, mains), None, n_newton=3, n_iter=6, prune=None)
-            p[jumps].append(_rough_tails(rows, axes, mains, 150, state)[0,])
+            main = main_picks(axes, [0, 1], 20)
+            state = penalised_fit(rows, basis_of(axes, main), None, FitSettings(newton_steps=3, updates=6))
+            p[jumps].append(_rough_tails(rows, axes, main, 150, state)[0,])
     assert np.mean(np.array(p[False]) < 0.1) < 0.2
     assert np.mean(np.array(p[True]) < 0.01) > 0.8
 

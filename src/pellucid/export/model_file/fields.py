@@ -26,6 +26,9 @@ from pellucid.kernels import Kernel
 LATER = {"BaseEstimator": ("weights",), "Column": ("ordered",), "LeaveOneOut": ("root_mse",)}
 """Parameters and fields that files of earlier versions lack, by class: they get their defaults."""
 
+RENAMED = {"_recipe": "_refit_spec"}
+"""Attributes that have another name than in files of earlier versions."""
+
 
 class Field(NamedTuple):
     """What is known of a field: its kind as an annotation, and when it must be there."""
@@ -57,7 +60,8 @@ def _by_default(cls: type, state: Mapping[str, Any]) -> bool:
 
 
 def with_later_parameters(cls: type, state: dict[str, Any]) -> dict[str, Any]:
-    """The attributes, and defaults for parameters that did not exist when the file was written."""
+    """The attributes by their present names, with defaults for parameters that are later than the file."""
+    state = {RENAMED.get(name, name): value for name, value in state.items()}
     later = [name for base in cls.__mro__ for name in LATER.get(base.__name__, ()) if name not in state]
     known = inspect.signature(cls).parameters if later else {}
     return state | {name: known[name].default for name in later if name in known}

@@ -1,7 +1,12 @@
 """The additive kernel machine: main effects and pairs that choose their own smoothness.
 
-A fit enters in ``estimators`` and ``base`` (table, axes, problems), goes through :mod:`.engine` once per
-output (which terms, which variances, which coefficients), and ``results`` stores what ``reading``,
-``receipt`` and ``summary`` read off the fitted tables. ``edit`` changes a fitted model through
-``refit_spec`` and ``refit``; ``monotonicity`` says which effects must rise or fall.
+In the order of a fit:
+
+1. ``regressor`` and ``classifier`` check targets and weights; ``base`` reads the table, and ``monotonicity``
+   which effects must rise or fall.
+2. :mod:`.engine` finds terms, variances and coefficients, once per output.
+3. ``refit`` moves the fit into the cone of monotone effects.
+4. ``results`` stores what users read: tables, effects, importances and tests (``reading``), shares of
+   deviance (``receipt``), and all of it on half a screen (``summary``).
+5. ``edit`` changes a fitted model: ``refit_spec`` is what a fit leaves for that, ``refit`` does it.
 """

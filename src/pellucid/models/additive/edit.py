@@ -11,11 +11,8 @@ import numpy as np
 
 from pellucid.effects.terms import Term
 from pellucid.models.additive.engine.structure import with_bases
-from pellucid.models.additive.monotonicity import monotone_rows
-from pellucid.models.additive.refit import into_cone
-from pellucid.models.additive.refit_spec import Edit, Frozen, Recipe, refit_all
-from pellucid.models.additive.results import store_results
-from pellucid.models.additive.summary import explained
+from pellucid.models.additive.receipt import explained
+from pellucid.models.additive.refit_spec import Edit, Fits, Frozen
 
 
 @dataclass(frozen=True)
@@ -102,25 +99,21 @@ _OPEN = (-np.inf, np.inf)
 
 def edited(model: Any, wishes: Wishes, X: Any, y: Any, sample_weight: Any, known: Mapping[str, Any]) -> Any:
     """A new model in which wishes are fulfilled and all other terms are fitted again."""
-    recipe, tables = model._recipe, model.tables_
-    wishes.check(recipe.frozen, model._name)
+    spec, tables = model._refit_spec, model.tables_
+    wishes.check(spec.frozen, model._name)
     new = deepcopy(model)
     problems, outputs, unit = new._prepare(X, y, sample_weight, reset=False, **known)
     rows = problems[0].X
-    stay = {*recipe.frozen, *wishes.freeze, *wishes.cap} - set(wishes.drop)
+    stay = {*spec.frozen, *wishes.freeze, *wishes.cap} - set(wishes.drop)
     terms = [term for term in tables.terms if term in stay]
     frozen = Frozen.of(tables, model.effects_, terms, wishes.cap, rows)
     eta = (tables.predictor(rows) / unit).reshape(len(rows), len(problems))
     before = explained(problems, [p.offset + eta[:, k] for k, p in enumerate(problems)])
     moved = [replace(p, offset=p.offset + sum(frozen.kinds(k)) / unit) for k, p in enumerate(problems)]
-    axes = replace(with_bases(tables.fine, tables.coarse), whole=tuple(sorted(recipe.directions)))
-    free = refit_all(recipe, moved, axes, [*terms, *wishes.drop], wishes.smooth)
-    states = [
-        into_cone(p, s, monotone_rows(s.basis, recipe.directions)) for p, s in zip(moved, free, strict=True)
-    ]
-    new._recipe = Recipe.of(states, terms, recipe.directions)
-    moved = [problem.in_units(unit) for problem in moved]
-    states, free = ([state.in_units(unit) for state in group] for group in (states, free))
-    store_results(new, moved, states, axes, outputs, free, frozen)
+    axes = replace(with_bases(tables.fine, tables.coarse), whole=tuple(sorted(spec.directions)))
+    free = spec.refit(moved, axes, [*terms, *wishes.drop], wishes.smooth)
+    new._store(Fits(moved, free, axes, outputs, spec.directions, frozen).in_cone(), unit)
+    if model.fold_residuals_ is not None:  # terms were chosen on few rows, and the choice stays
+        new.fold_residuals_ = model.fold_residuals_
     new.edits_ = [*model.edits_, *wishes.log(model._name, before, new.deviance_explained_)]
     return new

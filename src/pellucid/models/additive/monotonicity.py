@@ -1,7 +1,7 @@
 """Main effects that must rise or fall: what users ask for, and the constraints on coefficients that it means.
 
 A function is linear between the knots of its feature and constant beyond them, so it is monotone everywhere
-if it is at the knots.
+if it is at the knots. The knots of an ordered category are its levels.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ def monotone_directions(
                 f"monotone asks for {wish!r} of {columns[j].name!r}; it must be 'increasing' or "
                 f"'decreasing', or 1 or -1."
             )
-        if columns[j].levels is not None:
+        if columns[j].levels is not None and not columns[j].ordered:
             raise ValueError(
-                f"monotone names {columns[j].name!r}, which holds categories: they have no order. Give it as "
-                f"numbers, for instance 0, 1, 2 from the lowest category to the highest."
+                f"monotone names {columns[j].name!r}, which holds categories without an order. Make it an "
+                f"ordered category, such as pandas.Categorical(values, categories=[...], ordered=True) or "
+                f"polars.Enum, from the lowest level to the highest."
             )
         if found.get(j, direction) != direction:
             raise ValueError(f"monotone names {columns[j].name!r} twice, with different directions.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.effects.tables import TermTables, stack_tables
 from pellucid.effects.terms import Effect, Importances, Term, term_names
 from pellucid.features.axis import Axis
-from pellucid.features.term_basis import Axes, TermBasis
+from pellucid.features.term_basis import Axes
 from pellucid.models.additive.engine.state import State
 from pellucid.models.additive.monotonicity import exactly_monotone
 from pellucid.solvers.variance_components import score_test
@@ -19,18 +19,14 @@ from pellucid.solvers.variance_components import score_test
 _SHOWN = 32  # points along each feature of a surface that is shown
 
 
-def live_terms(states: Sequence[State]) -> list[Term]:
-    """Terms with a function that is not zero in at least one output: main effects first."""
-    found: dict[Term, None] = {}
-    for state in states:
-        for t, term in enumerate(state.basis.terms):
-            if np.any(state.fit.beta[state.basis.slices[t]]):
-                found[term] = None
-    return sorted(found, key=_order)
-
-
-def _order(term: Term) -> tuple[int, Term]:
-    return len(term), term
+def live_terms(states: Sequence[State]) -> set[Term]:
+    """Terms with a function that is not zero in at least one output."""
+    return {
+        term
+        for state in states
+        for term, s in zip(state.basis.terms, state.basis.slices, strict=True)
+        if np.any(state.fit.beta[s])
+    }
 
 
 def compile_tables(
@@ -48,30 +44,19 @@ def compile_tables(
     parts = []
     for k, state in enumerate(states):
         beta, basis = state.fit.beta, state.basis
-        part = {term: basis.table(t, beta[s]) for t, (term, s) in _terms(basis)}
+        part = {term: basis.table(t, beta[basis.slices[t]]) for t, term in enumerate(basis.terms)}
         for j in directions:
             if (j,) in part:
                 part[(j,)] = exactly_monotone(part[(j,)], len(axes.fine[j].knots), directions[j])
         part |= {term: table[..., k] if len(states) > 1 else table for term, table in frozen.items()}
         parts.append(part)
     shapes = {}
-    for term in sorted({*live_terms(states), *frozen}, key=_order):
+    for term in sorted({*live_terms(states), *frozen}, key=lambda term: (len(term), term)):
         on = (axes.fine[term[0]],) if len(term) == 1 else tuple(axes.coarse[j] for j in term)
         shapes[term] = tuple(len(axis) + 1 for axis in on)
     terms, tables = stack_tables(parts, shapes)
-    intercepts = np.array([state.intercept for state in states])
-    return TermTables(
-        columns,
-        axes.fine,
-        axes.coarse,
-        terms,
-        tables,
-        intercepts if len(states) > 1 else float(intercepts[0]),
-    )
-
-
-def _terms(basis: TermBasis) -> list[tuple[int, tuple[Term, slice]]]:
-    return list(enumerate(zip(basis.terms, basis.slices, strict=True)))
+    intercept = np.array([s.intercept for s in states]) if len(states) > 1 else float(states[0].intercept)
+    return TermTables(columns, axes.fine, axes.coarse, terms, tables, intercept)
 
 
 # --------------------------------------------------------------------- effects
@@ -172,13 +157,18 @@ def read_importances(
     return Importances(tuple(tables.names), share, se, measure="share of variance")
 
 
-def term_tests(tables: TermTables, state: State) -> list[tuple[str, float, float]]:
-    """Name, effective degrees of freedom and p-value of each term, of a score test that it is zero."""
+def term_tests(
+    tables: TermTables, state: State, frozen: Collection[Term] = ()
+) -> list[tuple[str, float, float]]:
+    """Name, effective degrees of freedom and p-value of each term, of a score test that it is zero.
+
+    Terms that are ``frozen`` were not fitted, so there is nothing to test.
+    """
     rows = []
     edf = state.term_edf
     for name, term in zip(tables.names, tables.terms, strict=True):
         if term not in state.basis.terms:
-            rows.append((name, 0.0, 1.0))
+            rows.append((name, 0.0, np.nan if term in frozen else 1.0))
             continue
         t = state.basis.terms.index(term)
         s = state.basis.slices[t]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular
 
+from pellucid.data.labels import class_probabilities
 from pellucid.effects.receipt import Receipt
 from pellucid.effects.tables import TermTables
 from pellucid.features.term_basis import TermBasis
@@ -14,59 +17,105 @@ from pellucid.linalg.distances import squared_distances
 from pellucid.linalg.moments import Moments
 from pellucid.linalg.sample import sample_rows
 from pellucid.models.additive.engine.design import moments_at
+from pellucid.models.additive.engine.held_out import leave_one_out
 from pellucid.models.additive.engine.state import Problem, State
+from pellucid.models.additive.refit import refit
+from pellucid.models.additive.refit_spec import Fits
 from pellucid.solvers.variance_components import fit_components
 
 _ROWS, _LANDMARKS = 3000, 300
 _LENGTHS = (0.5, 1.0, 2.0)
 
 
-def make_receipt(
-    problem: Problem,
-    state: State,
-    tables: TermTables,
-    rows: np.ndarray,
-    eta_loo: np.ndarray,
-    kept: tuple[np.ndarray, np.ndarray] | None = None,
-) -> Receipt:
+def deviances(problems: Sequence[Problem], etas: Sequence[np.ndarray]) -> np.ndarray:
+    """Deviance of each row; of one model per class, that of the normalised probabilities."""
+    if len(problems) == 1:
+        return problems[0].loss.deviance(problems[0].y, etas[0])
+    P = class_probabilities(problems[0].loss.mean(np.column_stack(etas)))
+    truth = np.column_stack([problem.y for problem in problems]).argmax(axis=1)
+    return -2.0 * np.log(np.maximum(P[np.arange(len(P)), truth], np.finfo(float).tiny))
+
+
+def explained(problems: Sequence[Problem], etas: Sequence[np.ndarray], rows: Any = slice(None)) -> float:
+    """Share of the deviance of a constant that predictors explain on some rows."""
+    parts = [problem.part(rows) for problem in problems]
+    nulls = [problem.null_predictor[rows] for problem in problems]
+    weight = parts[0].weight
+    null, left = (float(weight @ deviances(parts, some)) for some in (nulls, etas))
+    return 1.0 - left / null if null > 1e-24 * float(weight @ parts[0].y ** 2) else 0.0
+
+
+def make_receipt(fits: Fits, tables: TermTables, rows: np.ndarray, etas: Sequence[np.ndarray]) -> Receipt:
     """Shares of the sum of squares, by generalised cross-validation, or of the held-out deviance.
 
-    ``kept`` are the parts of the offset that are terms of the model after all, main effects and pairs,
-    because they were not fitted again.
+    ``etas`` are the predictors of ``rows``, each without its row.
     """
-    n = float(problem.weight.sum())
-    moments = state.moments
-    square = moments.square
-    if kept is not None:
+    found = left = 0.0
+    for k, (problem, state, eta) in enumerate(zip(fits.problems, fits.states, etas, strict=True)):
+        w, z = problem.part(rows).working(state.eta[rows])
+        residual = z + problem.offset[rows] - eta
+        squares = _found_in(residual, w, _positions(problem.X[rows], tables, k))
+        found, left = found + squares[0], left + squares[1]
+    main, whole, how = (_of_classes if len(etas) > 1 else _of_one)(fits, rows, etas)
+    beyond = found / max(left, np.finfo(float).tiny) * (1.0 - whole)
+    return Receipt(main, whole - main, beyond, f"{how}; terms held fixed")
+
+
+def _of_classes(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tuple[float, float, str]:
+    """Share of main effects, share of all terms and how they were found, for one model per class.
+
+    Main effects alone are fitted again, with the ridges that they have.
+    """
+    given, frozen = fits.given, fits.frozen
+    whole = main = _clip(explained(given, etas, rows))
+    if any(
+        len(term) == 2 for terms in (frozen.tables, *(s.basis.terms for s in fits.states)) for term in terms
+    ):
+        without = [replace(p, offset=p.offset - frozen.kinds(k)[1]) for k, p in enumerate(fits.problems)]
+        alone = []
+        for problem, state in zip(without, fits.states, strict=True):
+            basis = _main_effects(state.basis)
+            fit = refit(problem, basis, state.ridges_of(basis))
+            alone.append(leave_one_out(problem, fit, rows)[1])
+        main = _clip(explained(given, alone, rows))
+    return main, whole, "leave-one-out deviance of the class probabilities"
+
+
+def _of_one(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tuple[float, float, str]:
+    """The same for one output."""
+    (problem,), (state,), frozen = fits.problems, fits.states, fits.frozen
+    n, basis = float(problem.weight.sum()), _main_effects(state.basis)
+    square, main_error = state.moments.square, state.fit.gcv(n)
+    if frozen.tables:
+        in_main, in_pairs = frozen.kinds(0)
         w, z = problem.working(state.eta)
-        square = _square(z + kept[0] + kept[1], w)
-        moments = _moments_of_mains(problem, state.basis, w, z + kept[1])
+        square = _square(z + in_main + in_pairs, w)
+        if basis.size < state.basis.size or np.any(in_pairs):
+            main_error = _gcv(problem, state, basis, moments_at(problem, basis, w, z + in_pairs))
+    elif basis.size < state.basis.size:
+        main_error = _gcv(problem, state, basis, state.moments.of(state.basis.columns_of(basis.terms)))
     null = max(square / n, np.finfo(float).tiny)
-    explained = _clip(1.0 - state.fit.gcv(n) / null)
-    main = _clip(1.0 - _main_only(state, moments, n, problem.scale) / null)
-    if kept is not None and not np.any(kept[1]) and all(len(term) == 1 for term in state.basis.terms):
-        main = explained
-    w, z = problem.part(rows).working(state.eta[rows])
-    residual = z + problem.offset[rows] - eta_loo
-    share = _found_in(residual, w, _positions(problem.X[rows], tables))
-    main = min(main, explained)
-    how = "generalised cross-validation; all orders by leave-one-out"
-    if not problem.quadratic:
-        known = 0.0 if kept is None else (kept[0] + kept[1])[rows]
-        part = main / explained if explained > 0 else 0.0
-        explained = _held_out_deviance(problem.part(rows), eta_loo, known)
-        main = part * explained
-        how = "leave-one-out deviance; main effects in proportion to the last working model"
-    return Receipt(main, explained - main, share * (1.0 - explained), how)
+    whole = _clip(1.0 - state.fit.gcv(n) / null) if problem.varies else 0.0
+    main = min(_clip(1.0 - main_error / null), whole)
+    if problem.quadratic:
+        return main, whole, "generalised cross-validation; all orders by leave-one-out"
+    part = main / whole if whole > 0 else 0.0
+    whole = _clip(explained([fits.given[0].part(rows)], etas))
+    return part * whole, whole, "leave-one-out deviance; main effects in proportion to the last working model"
 
 
-def _held_out_deviance(problem: Problem, eta_loo: np.ndarray, known: np.ndarray | float) -> float:
-    """Share of the deviance of a constant that the predictors without each row explain."""
-    offset = problem.offset - known
-    start = problem.loss.best_constant(problem.y, problem.weight, offset)
-    null = float(problem.weight @ problem.loss.deviance(problem.y, offset + float(np.ravel(start)[0])))
-    left = float(problem.weight @ problem.loss.deviance(problem.y, eta_loo))
-    return _clip(1.0 - left / null) if null > 0 else 0.0
+def _gcv(problem: Problem, state: State, basis: TermBasis, moments: Moments) -> float:
+    """Generalised cross-validation error of main effects, from the moments of their columns."""
+    n = float(problem.weight.sum())
+    if basis.size == 0:
+        return moments.square / n
+    ridge = state.ridges_of(basis)
+    start = np.where(np.isfinite(ridge), ridge, 1e6)
+    return fit_components(moments, basis.group, start, scale=problem.scale, n_iter=8, n=n).gcv(n)
+
+
+def _main_effects(basis: TermBasis) -> TermBasis:
+    return basis.of_terms([t for t, term in enumerate(basis.terms) if len(term) == 1])
 
 
 def _square(z: np.ndarray, w: np.ndarray) -> float:
@@ -78,38 +127,7 @@ def _clip(share: float) -> float:
     return float(np.clip(share, 0.0, 1.0))
 
 
-def _main_only(state: State, m: Moments, n: float, scale: float | None) -> float:
-    """Generalised cross-validation error of the main effects, from the moments that are there already."""
-    basis = state.basis
-    columns = _main_columns(basis)
-    if len(columns) == basis.size and m is state.moments:
-        return state.fit.gcv(n)
-    if len(columns) == 0:
-        return m.square / n
-    part = m
-    if m is state.moments:
-        part = replace(m, G=m.G[np.ix_(columns, columns)], c=m.c[columns], column_mean=m.column_mean[columns])
-    groups, group = np.unique(basis.group[columns], return_inverse=True)
-    ridge = np.where(np.isfinite(state.fit.ridge[groups]), state.fit.ridge[groups], 1e6)
-    return fit_components(part, group, ridge, scale=scale, n_iter=8, n=n).gcv(n)
-
-
-def _main_columns(basis: TermBasis) -> np.ndarray:
-    some = [
-        np.arange(s.start, s.stop)
-        for term, s in zip(basis.terms, basis.slices, strict=True)
-        if len(term) == 1
-    ]
-    return np.concatenate([np.empty(0, dtype=np.intp), *some])
-
-
-def _moments_of_mains(problem: Problem, basis: TermBasis, w: np.ndarray, z: np.ndarray) -> Moments:
-    alone = [t for t, term in enumerate(basis.terms) if len(term) == 1]
-    lean = TermBasis(basis.axes, tuple(basis.terms[t] for t in alone), tuple(basis.picks[t] for t in alone))
-    return moments_at(problem, lean, w, z)
-
-
-def _positions(X: np.ndarray, tables: TermTables) -> np.ndarray:
+def _positions(X: np.ndarray, tables: TermTables, output: int) -> np.ndarray:
     """Where rows are: warped coordinates of numbers, fitted effects of levels, in units of their spread."""
     used = sorted({j for term in tables.terms for j in term})
     out = np.zeros((len(X), len(used)))
@@ -121,25 +139,26 @@ def _positions(X: np.ndarray, tables: TermTables) -> np.ndarray:
         )
         if axis.levels and (j,) in tables.terms:
             table = tables.tables[tables.terms.index((j,))]
-            values = np.append(table.reshape(len(table), -1)[:, 0], 0.0)
+            values = np.append(table.reshape(len(table), -1)[:, output], 0.0)
         out[:, k] = values[i] + w * (values[np.minimum(i + 1, len(values) - 1)] - values[i])
     spread = out.std(axis=0)
     return out[:, spread > 0] / spread[spread > 0]
 
 
-def _found_in(residual: np.ndarray, weight: np.ndarray, U: np.ndarray) -> float:
-    """Share of the residuals that kernel ridge regression on all features finds, leaving one row out.
+def _found_in(residual: np.ndarray, weight: np.ndarray, U: np.ndarray) -> tuple[float, float]:
+    """Squares that kernel ridge regression on all features finds in residuals, and the sum of all squares.
 
-    A Gaussian kernel on landmarks, K ≈ ΦΦᵀ; every ridge from one eigendecomposition of ΦᵀWΦ.
+    What it finds is measured leaving one row out. A Gaussian kernel on landmarks, K ≈ ΦΦᵀ; every ridge from
+    one eigendecomposition of ΦᵀWΦ.
     """
     some = sample_rows([*U.T], _ROWS) if U.shape[1] else np.arange(0)
     r, w, U = residual[some], weight[some], U[some]
     if len(r) < 10:
-        return 0.0
+        return 0.0, 0.0
     r = r - float(w @ r) / float(w.sum())
     before = float(w @ r**2)
     if before <= 0:
-        return 0.0
+        return 0.0, 0.0
     centres = U[sample_rows([*U.T], _LANDMARKS)]
     best = before
     for length in _LENGTHS:
@@ -157,4 +176,4 @@ def _found_in(residual: np.ndarray, weight: np.ndarray, U: np.ndarray) -> float:
         fitted = P @ ((P.T @ target)[:, None] * D)
         h = np.minimum((P * P) @ D, 0.999)
         best = min(best, float(np.sum(((target[:, None] - fitted) / (1.0 - h)) ** 2, axis=0).min()))
-    return _clip(1.0 - best / before)
+    return max(before - best, 0.0), before

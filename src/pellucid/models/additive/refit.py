@@ -8,13 +8,14 @@ when progress is slow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
-from pellucid.models.additive.engine.design import Design, predictor, solved
+from pellucid.models.additive.engine.design import predictor, solved
+from pellucid.models.additive.engine.newton import PenalisedLoss
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
 from pellucid.solvers.variance_components import Components, fit_components
@@ -25,8 +26,7 @@ _STEPS = 15  # steps with each
 
 def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray) -> State:
     """Fit coefficients and intercept for ridges λ_g, infinite for groups that stay out."""
-    start = problem.loss.best_constant(problem.y, problem.weight, problem.offset)
-    constant = float(np.ravel(start)[0])
+    constant = problem.constant
     eta = problem.offset + constant
     moments, fit = _quadratic(problem, basis, ridge, eta)
     if problem.quadratic:
@@ -62,81 +62,31 @@ def _quadratic(
     return solved(problem, basis, eta, solve)
 
 
-@dataclass
-class _Place:
-    """Where the descent stands: coefficients, intercept, predictor, and penalised loss."""
-
-    beta: np.ndarray
-    intercept: float
-    eta: np.ndarray
-    value: float
-
-
 def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
-    """From a state inside the cone to the minimum there."""
-    basis = state.basis
-    ridge = np.where(np.isfinite(state.fit.ridge), state.fit.ridge, 0.0)[basis.group]
-    beta = state.fit.beta
-    Z = Design(problem, basis)
-    value = problem.value(state.eta) + 0.5 * float(ridge @ beta**2)
-    at = _Place(beta, state.intercept, state.eta, value)
-    tol = 1e-13 if problem.dtype is np.float64 else 1e-7
-    done = False
+    """From a state inside the cone Aβ ≥ 0 to the minimum there."""
+    basis, ridge = state.basis, state.fit.ridge
+    loss = PenalisedLoss(problem, basis, ridge)
+    at = loss.point(state.fit.beta, state.intercept, state.eta)
+    tol = 1e-13 if loss.exact else 1e-7
+    done, cone = False, None
     for _ in range(_METRICS):
-        moments, metric = _quadratic(problem, basis, state.fit.ridge, at.eta)
+        moments, metric = _quadratic(problem, basis, ridge, at.eta)
         before = -np.inf
         for _ in range(_STEPS):
-            held, decrease, moved = _step(problem, Z, ridge, moments, metric, A, at)
-            done = moved is None or decrease > -tol * max(abs(at.value), 1e-300)
-            if done:
+            step = loss.step(at, moments, metric, tol=tol, shortest=1e-6, A=A if len(A) else None)
+            cone, done = step.cone, step.reached is None
+            if step.reached is None:
                 break
-            assert moved is not None
-            at = moved
-            if decrease < 0.1 * before:  # not ten times smaller than the last one
+            at = step.reached
+            if step.decrease < 0.1 * before:  # not ten times smaller than the last one
                 break
-            before = decrease
+            before = step.decrease
         if done:
             break
-    moments, metric = _quadratic(problem, basis, state.fit.ridge, at.eta)  # degrees of freedom are those here
+    moments, metric = _quadratic(problem, basis, ridge, at.eta)  # degrees of freedom are those here
     fit = replace(metric, beta=at.beta)
-    return _settle(
-        problem,
-        replace(state, fit=fit, moments=moments, intercept=at.intercept, eta=at.eta, converged=done),
-        A,
-        held,
-    )
-
-
-def _step(
-    problem: Problem,
-    Z: Design,
-    ridge: np.ndarray,
-    moments: Moments,
-    metric: Components,
-    A: np.ndarray,
-    at: _Place,
-) -> tuple[ConeSolution, float, _Place | None]:
-    """Minimum of one quadratic in the cone, the decrease it promises, and the place reached towards it."""
-    columns, mean = metric.columns, moments.column_mean
-    slope = problem.weight * problem.loss.gradient(problem.y, at.eta)
-    g = Z.sums(slope)
-    g0 = float(slope.sum())
-    centred = (g - mean * g0 + ridge * at.beta)[columns]
-    free = at.beta[columns] - metric.root.T @ (metric.root @ centred)
-    held = nearest_in_cone(free, metric.root, A[:, columns])
-    step = np.zeros_like(at.beta)
-    step[columns] = held.beta - at.beta[columns]
-    step0 = -g0 / moments.total - float(mean @ step)
-    direction = step0 + Z.times(step)
-    decrease = float(centred @ step[columns]) - g0 * g0 / moments.total
-    t = 1.0
-    while t > 1e-6:
-        new = problem.value(at.eta + t * direction) + 0.5 * float(ridge @ (at.beta + t * step) ** 2)
-        if new <= at.value + 1e-4 * t * decrease:
-            place = _Place(at.beta + t * step, at.intercept + t * step0, at.eta + t * direction, new)
-            return held, decrease, place
-        t /= 2
-    return held, decrease, None
+    here = replace(state, fit=fit, moments=moments, intercept=at.intercept, eta=at.eta, converged=done)
+    return here if cone is None else _settle(problem, here, A, cone)
 
 
 def _settle(problem: Problem, state: State, A: np.ndarray, held: ConeSolution) -> State:
@@ -153,6 +103,6 @@ def _settle(problem: Problem, state: State, A: np.ndarray, held: ConeSolution) -
     edf = np.bincount(state.basis.group[fit.columns], share, len(fit.ridge))
     rss = moments.square - 2.0 * float(fit.beta @ moments.c) + float(fit.beta @ (moments.G @ fit.beta))
     scale, n = fit.scale, float(problem.weight.sum())
-    if problem.scale is None:
+    if not problem.discrete:
         scale = max(rss / max(n - 1.0 - edf.sum(), 1e-3 * n), np.finfo(float).tiny)
-    return replace(state, fit=Components(fit.beta, fit.ridge, edf, scale, max(rss, 0.0), fit.columns, root))
+    return replace(state, fit=replace(fit, edf=edf, scale=scale, rss=max(rss, 0.0), root=root))

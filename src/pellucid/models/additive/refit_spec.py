@@ -1,9 +1,9 @@
-"""What an additive model keeps to be fitted again: columns, ridges, frozen tables, a log of edits."""
+"""Fits of an additive model, and what it keeps to be fitted again: columns, ridges, frozen tables, edits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Effect, Term
 from pellucid.features.term_basis import Axes, TermBasis
 from pellucid.models.additive.engine.state import Problem, State
-from pellucid.models.additive.refit import refit
+from pellucid.models.additive.monotonicity import monotone_rows
+from pellucid.models.additive.refit import into_cone, refit
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class RefitSpec:
     """What a refit needs besides the axes: columns and ridges of the terms of each output.
 
     Attributes
@@ -77,8 +78,8 @@ class Recipe:
     @classmethod
     def of(
         cls, states: Sequence[State], frozen: Iterable[Term] = (), directions: Mapping[int, int] | None = None
-    ) -> Recipe:
-        """The recipe of a fit."""
+    ) -> RefitSpec:
+        """What a refit of these fits needs."""
         return cls(
             tuple(state.basis.terms for state in states),
             tuple(state.basis.picks for state in states),
@@ -90,17 +91,27 @@ class Recipe:
 
     def basis(self, k: int, axes: Axes, without: Iterable[Term]) -> tuple[TermBasis, np.ndarray]:
         """Columns of output ``k`` without some terms, and their ridges."""
-        axes = axes if self.jumps[k] else axes.without_jumps
-        every = TermBasis(axes, self.terms[k], self.picks[k])
-        left = [t for t, term in enumerate(every.terms) if term not in set(without)]
-        lean = TermBasis(axes, tuple(every.terms[t] for t in left), tuple(every.picks[t] for t in left))
+        gone = set(without)
+        every = TermBasis(axes if self.jumps[k] else axes.without_jumps, self.terms[k], self.picks[k])
+        left = every.of_terms([t for t, term in enumerate(every.terms) if term not in gone])
         ridge = dict(zip(every.keys, self.ridges[k], strict=True))
-        return lean, np.array([ridge[key] for key in lean.keys], dtype=float)
+        return left, np.array([ridge[key] for key in left.keys], dtype=float)
+
+    def refit(
+        self, problems: Sequence[Problem], axes: Axes, gone: Sequence[Term], smooth: Mapping[Term, float]
+    ) -> list[State]:
+        """Fit the terms that are left, with these ridges times the factors in ``smooth``."""
+        states = []
+        for k, problem in enumerate(problems):
+            basis, ridge = self.basis(k, axes, gone)
+            factor = np.array([smooth.get(term, 1.0) for term, _ in basis.keys])
+            states.append(refit(problem, basis, ridge * factor))
+        return states
 
 
 @dataclass(frozen=True)
 class Frozen:
-    """Terms that an edited model does not fit again.
+    """Terms that an edited model does not fit again; none after a fit.
 
     Attributes
     ----------
@@ -117,6 +128,11 @@ class Frozen:
     parts: np.ndarray
 
     _in_model_files = False
+
+    @classmethod
+    def nothing(cls, n_rows: int, n_outputs: int) -> Frozen:
+        """No term at all."""
+        return cls({}, {}, np.empty((n_rows, 0, n_outputs)))
 
     @classmethod
     def of(
@@ -155,17 +171,50 @@ class Frozen:
         return dict(zip(self.tables, (w @ centred**2 / w.sum()).tolist(), strict=True))
 
 
-def refit_all(
-    recipe: Recipe,
-    problems: Sequence[Problem],
-    axes: Axes,
-    gone: Sequence[Term],
-    smooth: Mapping[Term, float],
-) -> list[State]:
-    """Fit the terms that are left, with the ridges of the recipe times the factors in ``smooth``."""
-    states = []
-    for k, problem in enumerate(problems):
-        basis, ridge = recipe.basis(k, axes, gone)
-        ridge = ridge * np.array([smooth.get(term, 1.0) for term, _ in basis.keys])
-        states.append(refit(problem, basis, ridge))
-    return states
+@dataclass(frozen=True)
+class Fits:
+    """One fit per output, all on the same rows.
+
+    Attributes
+    ----------
+    problems : sequence of Problem
+        What was fitted; contributions of frozen terms are part of the offsets.
+    free : sequence of State
+        The fits without the constraints of monotone features: tests and bands are theirs.
+    axes : Axes
+        Axes of all features.
+    outputs : sequence of str
+        Names of the outputs.
+    directions : mapping from int to int
+        Features whose main effects rise (+1) or fall (-1).
+    frozen : Frozen
+        Terms that were not fitted.
+    states : sequence of State
+        The fits.
+    """
+
+    problems: Sequence[Problem]
+    free: Sequence[State]
+    axes: Axes
+    outputs: Sequence[str]
+    directions: Mapping[int, int]
+    frozen: Frozen
+    states: Sequence[State] = ()
+
+    def in_cone(self) -> Fits:
+        """The fits with main effects that rise or fall as told, from those without constraints."""
+        rows = [monotone_rows(state.basis, self.directions) for state in self.free]
+        return replace(self, states=[*map(into_cone, self.problems, self.free, rows)])
+
+    def in_units(self, unit: float) -> Fits:
+        """The same fits of targets that were multiplied; frozen terms are in units of the targets already."""
+        if unit == 1.0:
+            return self
+        states, free = ([state.in_units(unit) for state in group] for group in (self.states, self.free))
+        return replace(self, problems=[p.in_units(unit) for p in self.problems], states=states, free=free)
+
+    @property
+    def given(self) -> list[Problem]:
+        """The problems with the offsets that users gave."""
+        frozen = self.frozen
+        return [replace(p, offset=p.offset - sum(frozen.kinds(k))) for k, p in enumerate(self.problems)]

@@ -1,17 +1,24 @@
-"""Everything that users read off a fitted additive model, stored as its attributes."""
+"""What users read off fitted additive models: the attributes of an estimator, and the methods on them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.table import Column
+from pellucid.effects import Effect, Importances, Summary
+from pellucid.effects.loo import LeaveOneOut
+from pellucid.effects.purify_grids import purify_jointly
+from pellucid.effects.receipt import Receipt
+from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Term
-from pellucid.features.term_basis import Axes
-from pellucid.models.additive.engine.held_out import leave_one_out, loo_report, loo_rows, several_classes
-from pellucid.models.additive.engine.state import Problem, State
+from pellucid.losses import Loss
+from pellucid.models.additive.engine.held_out import leave_one_out, loo_report, loo_rows
 from pellucid.models.additive.reading import (
     compile_tables,
     names_of,
@@ -19,58 +26,128 @@ from pellucid.models.additive.reading import (
     read_importances,
     term_tests,
 )
-from pellucid.models.additive.receipt import make_receipt
-from pellucid.models.additive.refit_spec import Frozen
-from pellucid.models.additive.summary import explained
+from pellucid.models.additive.receipt import explained, make_receipt
+from pellucid.models.additive.refit_spec import Edit, Fits, RefitSpec
+from pellucid.models.additive.summary import summarise
 
 
-def store_results(
-    model: Any,
-    problems: Sequence[Problem],
-    states: Sequence[State],
-    axes: Axes,
-    outputs: Sequence[str],
-    free: Sequence[State],
-    frozen: Frozen | None = None,
-) -> None:
-    """Store what users read; ``free`` are the states without constraints, for tests and bands."""
-    X, weight = problems[0].X, problems[0].weight
-    kept = {} if frozen is None else frozen.tables
-    model.tables_ = tables = compile_tables(states, model.columns_, axes, model._recipe.directions, kept)
-    model.terms_ = list(tables.terms)
-    model.term_names_ = names_of(tables.terms, model.columns_)
-    model.intercept_ = tables.intercept
-    effects = read_effects(tables, free, X, weight, outputs)
-    fixed: list[dict[Term, float]] = [{} for _ in problems]
-    model.tests_ = [term_tests(tables, state) for state in free]
-    given = list(problems)
-    if frozen is not None:
-        for term, name in zip(model.terms_, model.term_names_, strict=True):
-            if term in kept:
+class AdditiveResults(BaseEstimator):
+    """A fitted additive model as users read it; its estimators document the attributes."""
+
+    columns_: tuple[Column, ...]
+    loss_: Loss
+    edits_: list[Edit]
+    fold_residuals_: np.ndarray | None = None
+    fold_deviance_explained_: float | None = None
+    _new_rows: Callable[[Any], np.ndarray]
+    """A table as a matrix of numbers and codes."""
+
+    def _store(self, fits: Fits, unit: float) -> None:
+        """Store what is read off fits of targets in some unit."""
+        self._refit_spec: RefitSpec = RefitSpec.of(fits.states, fits.frozen.tables, fits.directions)
+        fits = fits.in_units(unit)
+        self._store_terms(fits)
+        self._store_held_out(fits)
+        self.n_rows_ = len(fits.problems[0])
+
+    def _store_terms(self, fits: Fits) -> None:
+        problems, states, frozen = fits.problems, fits.states, fits.frozen
+        tables = compile_tables(states, self.columns_, fits.axes, fits.directions, frozen.tables)
+        self.tables_: TermTables = tables
+        self.terms_: list[Term] = list(tables.terms)
+        self.term_names_: list[str] = tables.names
+        self.intercept_ = tables.intercept
+        effects = read_effects(tables, fits.free, problems[0].X, problems[0].weight, fits.outputs)
+        for term, name in zip(self.terms_, self.term_names_, strict=True):
+            if term in frozen.tables:
                 effects[name] = replace(effects[name], se=frozen.effects[name].se)
+        self.effects_: dict[str, Effect] = effects
+        self.tests_ = [term_tests(tables, state, frozen.tables) for state in fits.free]
         fixed = [
             frozen.variances(k, p.working(s.eta)[0])
             for k, (p, s) in enumerate(zip(problems, states, strict=True))
         ]
-        model.tests_ = [
-            [(n, e, np.nan if t in kept else p) for (n, e, p), t in zip(tests, model.terms_, strict=True)]
-            for tests in model.tests_
-        ]
-        given = [replace(p, offset=p.offset - sum(frozen.kinds(k))) for k, p in enumerate(problems)]
-    model.effects_ = effects
-    model.importances_ = read_importances(tables, states, fixed)
-    model.edf_ = float(np.mean([state.fit.edf.sum() + 1.0 for state in states]))
-    model.scale_ = float(np.mean([state.fit.scale for state in states]))
-    model.loo_rows_ = rows = loo_rows(problems[0], states)
-    model._loo_weight = weight[rows]
-    held_out = [leave_one_out(p, s, rows) for p, s in zip(problems, states, strict=True)]
-    reports = [loo_report(p, eta, rows, h) for p, (h, eta) in zip(problems, held_out, strict=True)]
-    model.loo_ = reports[0]
-    if len(reports) > 1:
-        scores = np.column_stack([eta for _, eta in held_out])
-        model.loo_ = several_classes(reports, problems, scores, rows)
-    model.deviance_explained_ = explained(given, [state.eta for state in states])
-    model.loo_deviance_explained_ = explained(given, [eta for _, eta in held_out], rows)
-    parts = None if frozen is None else frozen.kinds(0)
-    model.receipt_ = make_receipt(problems[0], states[0], tables, rows, held_out[0][1], parts)
-    model.n_rows_ = len(X)
+        self.importances_: Importances = read_importances(tables, states, fixed)
+        self.edf_ = float(np.mean([state.fit.edf.sum() + 1.0 for state in states]))
+        self.scale_ = float(np.mean([state.fit.scale for state in states]))
+
+    def _store_held_out(self, fits: Fits) -> None:
+        problems, states, given = fits.problems, fits.states, fits.given
+        self.loo_rows_ = rows = loo_rows(problems[0], states)
+        self._loo_weight = problems[0].weight[rows]
+        pairs = [leave_one_out(p, s, rows) for p, s in zip(problems, states, strict=True)]
+        leverages, etas = ([pair[i] for pair in pairs] for i in range(2))
+        self.loo_: LeaveOneOut = loo_report([p.part(rows) for p in problems], etas, leverages)
+        self.deviance_explained_ = explained(given, [state.eta for state in states])
+        self.loo_deviance_explained_ = explained(given, etas, rows)
+        self.receipt_: Receipt = make_receipt(fits, self.tables_, rows, etas)
+        folds = [state.fold_eta for state in states if state.fold_eta is not None]
+        self.fold_residuals_ = self.fold_deviance_explained_ = None
+        if len(folds) == len(states):
+            self.fold_residuals_ = loo_report(problems, folds, folds).residuals
+            self.fold_deviance_explained_ = explained(given, folds)
+            self._fold_weight = problems[0].weight
+
+    # ---------------------------------------------------------------- reading
+    def compiled(self) -> TermTables:
+        """The model as tables: one number per point of each term."""
+        check_is_fitted(self)
+        return self.tables_
+
+    @overload
+    def contributions(self, X: Any, *, return_predictor: Literal[False] = ...) -> np.ndarray: ...
+    @overload
+    def contributions(self, X: Any, *, return_predictor: Literal[True]) -> tuple[np.ndarray, np.ndarray]: ...
+    def contributions(
+        self, X: Any, *, return_predictor: bool = False
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """What each term adds to the linear predictor of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            Rows.
+        return_predictor : bool, default=False
+            Whether the linear predictor is returned too. One call for both takes about half the time of two.
+
+        Returns
+        -------
+        contributions : ndarray of shape (n, n_terms), or (n, n_terms, n_classes) for more than two classes
+            Together with ``intercept_`` (and the offset, where there is one) they sum to the linear
+            predictor.
+        predictor : ndarray of shape (n,), or (n, n_classes)
+            If asked for: the linear predictor without offset, which for the squared loss is the prediction
+            and for classes what ``decision_function`` returns.
+        """
+        rows = self._new_rows(X)
+        tables = self.tables_
+        return tables.contributions_and_predictor(rows) if return_predictor else tables.contributions(rows)
+
+    def effects(self, *, purify: bool = False, against: str = "joint") -> dict[str, Effect]:
+        """The fitted function of each term on a grid: ``effects_``, or purified.
+
+        Parameters
+        ----------
+        purify : bool, default=False
+            Whether surfaces are made orthogonal to all functions of one of their features under the joint
+            distribution of the rows, and curves take what they lose; the sum changes by a constant only.
+        against : {"joint", "marginals"}, default="joint"
+            The distribution to purify against. Under the product of the two features' own distributions
+            surfaces of this model are pure as they are.
+
+        Returns
+        -------
+        dict from the name of a term to its Effect
+        """
+        check_is_fitted(self)
+        if against not in ("joint", "marginals"):
+            raise ValueError(f"against must be 'joint' or 'marginals', got {against!r}.")
+        return purify_jointly(self.effects_) if purify and against == "joint" else dict(self.effects_)
+
+    def summary(self, n: int = 15) -> Summary:
+        """What was fitted: terms with degrees of freedom and tests, scale, held-out fit; print it."""
+        check_is_fitted(self)
+        return summarise(self, n)
+
+    def _name(self, term: Term) -> str:
+        return names_of([term], self.columns_)[0]

@@ -1,44 +1,47 @@
-"""An additive kernel machine on half a screen, and how much of the deviance it explains."""
+"""An additive kernel machine on half a screen."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from pellucid.effects import Summary
 from pellucid.effects.summary import counted
-from pellucid.models.additive.engine.state import Problem
+
+_ROWS_PER_TERM = 10  # fewer for each candidate: then the choice of terms follows the rows
 
 
-def explained(problems: Sequence[Problem], etas: Sequence[np.ndarray], rows: Any = slice(None)) -> float:
-    """Share of the deviance of a constant that predictors explain on some rows; the mean over outputs."""
-    shares = []
-    for problem, eta in zip(problems, etas, strict=True):
-        constant = problem.loss.best_constant(problem.y, problem.weight, problem.offset)
-        part = problem.part(rows)
-        null = float(part.weight @ part.loss.deviance(part.y, part.offset + float(np.ravel(constant)[0])))
-        left = float(part.weight @ part.loss.deviance(part.y, eta))
-        size = float(part.weight @ part.y**2)
-        shares.append(1.0 - left / null if null > 1e-24 * size else 0.0)
-    return float(np.mean(shares))
+def too_few_rows(n_rows: float, n_candidates: int) -> bool:
+    """Whether there are so few rows for the terms that may enter that their choice follows the rows."""
+    return n_rows < _ROWS_PER_TERM * n_candidates
 
 
 def summarise(model: Any, n: int) -> Summary:
     """Facts of a fitted model, its receipt, its ``n`` most important terms and its edits."""
-    mains = sum(len(term) == 1 for term in model.terms_)
+    main = sum(len(term) == 1 for term in model.terms_)
+    several = len(model.tests_) > 1
     facts: list[tuple[str, object]] = [
         ("rows", model.n_rows_),
-        ("loss", str(model.loss_.name)),
-        ("terms", f"{counted(mains, 'main effect')}, {counted(len(model.terms_) - mains, 'pair')}"),
+        ("loss", f"{model.loss_.name}, each class against the rest" if several else model.loss_.name),
+        ("terms", f"{counted(main, 'main effect')}, {counted(len(model.terms_) - main, 'pair')}"),
         ("intercept", model.intercept_),
         ("effective degrees of freedom", model.edf_),
         ("scale", model.scale_),
         ("deviance explained", f"{100 * model.deviance_explained_:.1f} %"),
-        ("leaving one row out", _held_out(model)),
+        ("leave-one-out, terms held fixed", _held_out(model)),
     ]
+    candidates = model._n_candidates()
+    if too_few_rows(model.n_rows_, candidates):
+        if model.fold_deviance_explained_ is not None:
+            share = f"{100 * model.fold_deviance_explained_:.1f} %"
+            facts.append(("folds, terms chosen again", share + _rmse(model)))
+        terms = f"{counted(candidates, 'term')} that might have entered"
+        text = f"fewer than {_ROWS_PER_TERM} rows for each of {terms}: expect less of new rows"
+        facts.append(("caution", text))
     facts.append(("receipt", "\n" + _indent(str(model.receipt_))))
+    if several:
+        facts.append(("classes", "\n" + _indent(_class_table(model))))
     facts.append(("terms by importance", "\n" + _indent(_term_table(model, n))))
     if model.edits_:
         facts.append(("edits", "\n" + _indent("\n".join(str(edit) for edit in model.edits_))))
@@ -52,22 +55,50 @@ def _held_out(model: Any) -> str:
     return f"{share}, root mean squared error {model.loo_.rmse:.4g}"
 
 
+def _rmse(model: Any) -> str:
+    if model.loo_.error_rate is not None:
+        return ""
+    error = np.average(model.fold_residuals_**2, weights=model._fold_weight)
+    return f", root mean squared error {np.sqrt(error):.4g}"
+
+
+def _class_table(model: Any) -> str:
+    """Of each class: its share of the rows, how many of them are found, and the terms that tell it."""
+    P, weight = model.loo_.predictions, model._loo_weight
+    truth = (P + model.loo_.residuals).argmax(axis=1)
+    names = [str(c) for c in model.classes_]
+    width = max(len(name) for name in names)
+    lines = [f"{'':<{width}}     rows    found  main  pairs     edf"]
+    for k, (name, tests) in enumerate(zip(names, model.tests_, strict=True)):
+        mine = weight * (truth == k)
+        found = mine @ (P.argmax(axis=1) == k) / max(mine.sum(), np.finfo(float).tiny)
+        live = [len(term) for term, (_, edf, _) in zip(model.terms_, tests, strict=True) if edf > 0]
+        edf = 1.0 + sum(edf for _, edf, _ in tests)
+        cells = f"{100 * mine.sum() / weight.sum():5.1f} %  {100 * found:5.1f} %"
+        lines.append(f"{name:<{width}}  {cells}  {live.count(1):4d}  {live.count(2):5d}  {edf:6.1f}")
+    return "\n".join(lines)
+
+
 def _term_table(model: Any, n: int) -> str:
-    share = model.importances_
+    """Terms with degrees of freedom and p-values; of several classes the smallest, and whose it is."""
+    share, names, several = model.importances_, model.term_names_, len(model.tests_) > 1
     major = [t for t in share.order if not share.minor[t]]
     best = major[:n]
-    names = model.term_names_
     width = max([len(names[t]) for t in best] + [4])
-    lines = [f"{'':<{width}}   share     edf        p"]
+    lines = [f"{'':<{width}}   share     edf  {'smallest p, of class' if several else '      p'}"]
     for t in best:
-        p = min(tests[t][2] for tests in model.tests_) * len(model.tests_)
-        edf = np.mean([tests[t][1] for tests in model.tests_])
+        every = [tests[t][2] for tests in model.tests_]
+        k = int(np.argmin(every))
+        p, edf = every[k], np.mean([tests[t][1] for tests in model.tests_])
         shown = "frozen" if np.isnan(p) else "<1e-4" if p < 1e-4 else f"{min(p, 1.0):.4f}"
-        lines.append(f"{names[t]:<{width}}  {100 * share[t]:5.1f} %  {edf:6.1f}  {shown:>7}")
+        whose = f"    {model.classes_[k]}" if several and not np.isnan(p) else ""
+        lines.append(f"{names[t]:<{width}}  {100 * share[t]:5.1f} %  {edf:6.1f}  {shown:>7}{whose}")
     if len(major) > len(best):
         lines.append(f"... and {len(major) - len(best)} more")
     if len(share) > len(major):
         lines.append(f"{counted(len(share) - len(major), 'term')} below 0.1 %")
+    if several:
+        lines.append("(a class has terms of its own; p is not corrected for the number of classes)")
     return "\n".join(lines)
 
 

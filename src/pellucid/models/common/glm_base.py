@@ -16,7 +16,7 @@ from pellucid.data.folds import check_folds
 from pellucid.data.parameters import check_alphas, check_count
 from pellucid.effects import Summary
 from pellucid.kernels import ALIASES, Kernel
-from pellucid.linalg import calm_threads
+from pellucid.linalg import limited_threads
 from pellucid.losses import REGISTRY, Loss
 from pellucid.models.common.kernel_features import EXACT_ROWS, KernelFeatures, kernel_features
 from pellucid.models.common.kernel_machine import KernelMachine
@@ -123,7 +123,7 @@ class KernelGLMBase(KernelMachine):
         """
         self._kept = kept = problems[0].weight > 0
         rows = self._training_rows(X, kept)
-        with calm_threads(rows):
+        with limited_threads(rows):
             self._fit_rows(rows, [p.rows(kept) for p in problems], self._folds(y, kept))
 
     def _fit_rows(

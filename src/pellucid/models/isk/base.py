@@ -17,7 +17,7 @@ from pellucid.data.parameters import check_count
 from pellucid.effects import Effect, Importances, Summary, Term, term_name
 from pellucid.features.fourier import resolve_kernel
 from pellucid.features.scaling import SCALINGS, Scaler, fit_scaler
-from pellucid.linalg import calm_threads, row_blocks
+from pellucid.linalg import limited_threads, row_blocks
 from pellucid.losses import Squared
 from pellucid.models.common.terms import Targets, TermModel, squared_in
 from pellucid.models.isk.dense import Dense, fit_dense
@@ -124,7 +124,7 @@ class ISKBase(TermModel):
         omega = kernel.sample_frequencies((self.n_components + 1) // 2, 2, rng)
         setup = Setup(rows, signed - weight @ signed / weight.sum(), omega)
         check_memory(setup)
-        with calm_threads(X):
+        with limited_threads(X):
             dense = fit_dense(setup, targets.columns, targets.loss, self.sigma, self.alpha, self.max_iter)
             if not dense.converged:
                 warnings.warn(

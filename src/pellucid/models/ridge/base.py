@@ -12,7 +12,7 @@ from pellucid.data.parameters import check_alpha, check_alphas
 from pellucid.data.targets import unit_of
 from pellucid.effects import AlphaPath, Influence, LeaveOneOut, Summary
 from pellucid.kernels import ALIASES
-from pellucid.linalg import calm_threads, power_of_two, require_memory
+from pellucid.linalg import limited_threads, power_of_two, require_memory
 from pellucid.models.common.kernel_machine import KernelMachine
 from pellucid.models.common.length_scale import choose_length_scale
 from pellucid.models.common.ridge_fit import RidgeFit, Score, Settings, fit_ridge, gram
@@ -116,7 +116,7 @@ class KernelRidgeBase(KernelMachine):
             def figure(fits: Fits) -> np.ndarray:
                 return score((targets - fits.held_out_residuals) * unit + shift)
 
-        with calm_threads(rows):
+        with limited_threads(rows):
             path = None
             if isinstance(self.kernel, str) and self.kernel in ALIASES:
                 kernel, path = choose_length_scale(ALIASES[self.kernel], rows, targets, s, settings, figure)

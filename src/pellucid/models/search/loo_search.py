@@ -18,7 +18,7 @@ from pellucid._progress import track
 from pellucid.effects import Influence, LinearView, MarginalEffects, Summary
 from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
-from pellucid.linalg import calm_threads
+from pellucid.linalg import limited_threads
 from pellucid.models.ridge.base import KernelRidgeBase
 from pellucid.models.search.gradient_search import Learned, learn_parameters
 
@@ -186,7 +186,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         alpha = float(np.exp(np.mean(np.log(first._alpha))))
         if not np.any(spread > 0):  # constant targets: nothing to learn
             return Learned(kernel, alpha, 0, True)
-        with calm_threads(first.X_fit_):
+        with limited_threads(first.X_fit_):
             return learn_parameters(
                 kernel,
                 alpha,

@@ -15,7 +15,7 @@ from pellucid.data.folds import Fold
 from pellucid.data.parameters import check_alphas, check_count
 from pellucid.effects import Effect, Grid, Importances, SparsePath, Summary
 from pellucid.exceptions import NotEnoughMemoryError
-from pellucid.linalg import available_memory, calm_threads, format_bytes
+from pellucid.linalg import available_memory, format_bytes, limited_threads
 from pellucid.losses import Squared
 from pellucid.models.common.terms import Targets, TermModel, squared_in
 from pellucid.models.sparse_additive.basis import Smooth, smooth_columns
@@ -127,7 +127,7 @@ class SparseAdditiveBase(TermModel):
     def _fit(self, X: np.ndarray, weight: np.ndarray, targets: Targets, folds: list[Fold]) -> None:
         self.categorical_ = np.array([column.levels is not None for column in self.columns_])
         columns = list(X.T)
-        with calm_threads(weight):
+        with limited_threads(weight):
             smooths, sizes = self._smooths(columns, weight)
             data: SquaredData | LossData
             if isinstance(targets.loss, Squared):

@@ -55,10 +55,9 @@ class Design:
 
 def predictor(problem: Problem, basis: TermBasis, beta: np.ndarray, intercept: float) -> np.ndarray:
     """Linear predictor of all rows, offset included."""
-    used = np.flatnonzero([np.any(beta[s]) for s in basis.slices])
-    lean = TermBasis(basis.axes, tuple(basis.terms[t] for t in used), tuple(basis.picks[t] for t in used))
-    b = np.concatenate([beta[basis.slices[t]] for t in used]) if len(used) else np.empty(0)
-    return problem.offset + intercept + Design(problem, lean).times(b)
+    used = [t for t, s in enumerate(basis.slices) if np.any(beta[s])]
+    b = np.concatenate([np.empty(0), *(beta[basis.slices[t]] for t in used)])
+    return problem.offset + intercept + Design(problem, basis.of_terms(used)).times(b)
 
 
 def losses_of(rows: Problem, state: State) -> np.ndarray:

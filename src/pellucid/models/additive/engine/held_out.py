@@ -7,16 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from pellucid.data.labels import class_probabilities, winner
 from pellucid.effects.loo import LeaveOneOut
 from pellucid.linalg import side_by_side
 from pellucid.linalg.moments import blocks
 from pellucid.linalg.sample import equal_rows, fold_rows
+from pellucid.models.additive.engine import policy
 from pellucid.models.additive.engine.state import Problem, State, clearly_lower
 from pellucid.solvers.variance_components import fit_components
 
 _WORK = 3e10  # multiplications that exact leverages may cost; beyond, of some rows
 _LARGEST = 1.0 - 1e-6  # leverage
-_MOST_SPENT = 0.2  # degrees of freedom per row that differs from others, where variances may be doubled
 
 
 def loo_rows(problem: Problem, states: Sequence[State]) -> np.ndarray:
@@ -41,7 +42,7 @@ def leave_one_out(problem: Problem, state: State, rows: np.ndarray) -> tuple[np.
 
 
 def loosened(problem: Problem, state: State) -> State | None:
-    """The state with all variances doubled if the loss of rows left out is clearly lower then, else None.
+    """The state with all variances doubled if the held-out loss is clearly lower then, else None.
 
     Classes tell little one by one, and variances that are found on a quadratic around their loss are too
     small (Breslow and Lin 1995, Biometrika 82). Rows that are equal are left out together: a copy is no test.
@@ -59,7 +60,7 @@ def loosened(problem: Problem, state: State) -> State | None:
     intercept = state.intercept + float(moments.column_mean @ (beta - fit.beta))
     looser = replace(state, fit=fit, intercept=intercept)
     places = equal_rows(list(problem.X.T)).max(initial=-1) + 1
-    if fit.edf.sum() > _MOST_SPENT * places:
+    if fit.edf.sum() > policy.MOST_SPENT * places:
         return None
     before, after = held_out_losses(problem, [state, looser])
     clear = clearly_lower(after, before) and after.sum() + 1.0 < before.sum()
@@ -112,26 +113,22 @@ def _centred(problem: Problem, state: State, dtype: type) -> tuple[np.ndarray, n
     return eta, v + 1.0 / m.total
 
 
-def loo_report(problem: Problem, eta: np.ndarray, rows: np.ndarray, h: np.ndarray) -> LeaveOneOut:
-    """Leave-one-out in the units of the targets."""
-    y, weight = problem.y[rows], problem.weight[rows]
-    predictions = problem.loss.mean(eta)
-    residuals = y - predictions
-    mse = float(weight @ residuals**2 / weight.sum())
-    wrong = None
-    if problem.loss.kind == "classification":
-        wrong = float(weight @ ((eta > 0) != (y > 0.5)) / weight.sum())
-    return LeaveOneOut(predictions, residuals, h, mse, None, wrong)
-
-
-def several_classes(
-    reports: Sequence[LeaveOneOut], problems: Sequence[Problem], scores: np.ndarray, rows: np.ndarray
+def loo_report(
+    problems: Sequence[Problem], etas: Sequence[np.ndarray], leverages: Sequence[np.ndarray]
 ) -> LeaveOneOut:
-    """Leave-one-out of one model per class: probabilities side by side, error rate of the best class."""
-    truth = np.column_stack([problem.y[rows] for problem in problems])
-    weight = problems[0].weight[rows]
-    P = problems[0].loss.mean(scores)
-    P = P / P.sum(axis=1, keepdims=True)
-    mse = weight @ (truth - P) ** 2 / weight.sum()
-    wrong = float(weight @ (scores.argmax(axis=1) != truth.argmax(axis=1)) / weight.sum())
-    return LeaveOneOut(P, truth - P, np.column_stack([r.leverages for r in reports]), mse, None, wrong)
+    """Leave-one-out in the units of the targets, from predictors of held-out rows.
+
+    Of one model per class, probabilities and class indicators stand side by side.
+    """
+    weight, loss = problems[0].weight, problems[0].loss
+    y, eta, h = (np.column_stack(v) for v in ([p.y for p in problems], etas, leverages))
+    if len(problems) == 1:
+        y, eta, h = y[:, 0], eta[:, 0], h[:, 0]
+    predictions = loss.mean(eta) if len(problems) == 1 else class_probabilities(loss.mean(eta))
+    residuals = y - predictions
+    mse = weight @ residuals**2 / weight.sum()
+    wrong = None
+    if loss.kind == "classification":
+        truth = y > 0.5 if len(problems) == 1 else y.argmax(axis=1)
+        wrong = float(weight @ (winner(eta) != truth) / weight.sum())
+    return LeaveOneOut(predictions, residuals, h, mse if mse.ndim else float(mse), None, wrong)

@@ -1,8 +1,8 @@
-"""Pairs with a few columns each beside main effects: which carry signal, and what columns they deserve."""
+"""The structure fit: pairs with a few columns each beside main effects, to see which carry signal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,92 +10,112 @@ import numpy as np
 from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.features.screening import rank_pairs
 from pellucid.features.term_basis import Axes, Picks, Term, TermBasis, pair_picks
+from pellucid.models.additive.engine import policy
 from pellucid.models.additive.engine.design import predictor
-from pellucid.models.additive.engine.main_effects import fit_mains
-from pellucid.models.additive.engine.penalised_fit import run_stage
-from pellucid.models.additive.engine.state import Problem, State, basis_of, information, tests_of
-
-SAMPLE, WEAK_SAMPLE = 12_000, 24_000  # rows that decide on the structure; of classes and counts
-PRUNE_FIRST = 0.0  # standard deviations above noise that a group has to reach while others may still come
-COLUMNS_PER_PAIR = 8  # at least to begin with
-_PAIRS, _ROWS_PER_PAIR = (50, 300), 12  # pairs that get columns, at least and at most; rows for each
-_DOUBT = 0.1  # pairs of a larger p-value are left out, unless weak effects are pooled
-_NOISE = 0.2  # share of noise among pairs, where weak effects are pooled but do not help
-_LEAST_SIGNAL = 0.1  # prior variance of a column in units of its sampling variance
-_LEAST_WEAK_SIGNAL = 0.02  # the same for classes and counts, of which much is carried by what is weak
-_FEWEST, _MOST, _MOST_WEAK = 600, 4000, 3000  # columns of all pairs; the last for classes and counts
+from pellucid.models.additive.engine.main_effects import fit_main_effects
+from pellucid.models.additive.engine.penalised_fit import FitSettings, penalised_fit
+from pellucid.models.additive.engine.state import Problem, ScoreTest, State, basis_of, information, tests_of
 
 
 @dataclass(frozen=True)
-class Look:
+class StructureFit:
     """A fit of pairs with a few columns each beside main effects, and what it says about them.
 
-    ``rows`` were looked at; all rows are ``times`` as many. There are score tests of the pairs that kept a
-    variance; those are ``doubtful`` that may be noise.
+    Attributes
+    ----------
+    rows : Problem
+        The rows that were fitted.
+    sample_ratio : float
+        All rows are so many times as many.
+    main : Picks
+        Columns of the main effects.
+    state : State
+        The fit.
+    tests : dict
+        Score tests of the pairs that kept a variance.
+    doubtful : set of Term
+        Those of them that may be noise.
     """
 
     rows: Problem
-    times: float
-    mains: Picks
+    sample_ratio: float
+    main: Picks
     state: State
-    tests: dict[Term, tuple[float, np.ndarray]]
+    tests: dict[Term, ScoreTest]
     doubtful: set[Term]
 
     @property
     def n_tried(self) -> int:
-        """Number of pairs that were looked at, whether they kept a variance or not."""
+        """Number of pairs that got columns, whether they kept a variance or not."""
         return sum(len(term) == 2 for term in self.state.basis.terms)
 
+    @property
+    def error(self) -> float:
+        """Generalised cross-validation error."""
+        return self.state.fit.gcv(float(self.rows.weight.sum()))
 
-def first_look(
+    def chosen(self, without: Collection[Term], most: int | None = None) -> TermBasis:
+        """Main effects and the strongest pairs, with columns by the variances that their groups have here.
+
+        A column needs a prior variance that is not lost in its sampling variance.
+        """
+        state, rows = self.state, self.rows
+        pairs = [pair for pair in strongest(state, most) if pair not in without]
+        precision = self.sample_ratio * float(rows.working(state.eta)[0].sum())
+        floor = policy.LEAST_SIGNAL[rows.discrete] * state.fit.scale / precision
+        budget = _budget(rows, state, self.sample_ratio)
+        axes = state.basis.axes
+        return basis_of(axes, self.main, pair_picks(axes, pairs, budget, state.variance, floor=floor))
+
+
+def fit_structure(
     problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term], n: int
-) -> Look:
-    """Fit main effects and pairs to some rows of a problem, as if there were ``n`` rows."""
-    small = some_rows(problem)
-    times = n / len(small)
-    mains, state = fit_mains(small, axes, features, times)
-    tried, most = candidates, pairs_for(len(small))
+) -> StructureFit:
+    """Fit main effects and pairs to a sample of a problem, as if there were ``n`` rows."""
+    sample = structure_sample(problem)
+    sample_ratio = n / len(sample)
+    main, state = fit_main_effects(sample, axes, features, sample_ratio)
+    tried, most = candidates, pairs_for(len(sample))
     if len(candidates) > most:
-        tried = rank_pairs(small, axes, state.eta, candidates, most)
-    first = pair_picks(
-        axes, tried, max(_budget(small, state, times) * 6 // 10, COLUMNS_PER_PAIR * len(tried))
-    )
-    return _look(small, times, mains, basis_of(axes, mains, first), state, len(candidates), n_newton=3)
+        tried = rank_pairs(sample, axes, state.eta, candidates, most)
+    columns = max(_budget(sample, state, sample_ratio) * 6 // 10, policy.COLUMNS_PER_PAIR * len(tried))
+    basis = basis_of(axes, main, pair_picks(axes, tried, columns))
+    return _fit_structure(sample, sample_ratio, main, basis, state, len(candidates), newton_steps=3)
 
 
-def look_without(look: Look, problem: Problem, n: int) -> Look:
-    """The look without some of the rows, by one Newton step from where it ended with them.
+def fit_structure_without(known: StructureFit, problem: Problem, n: int) -> StructureFit:
+    """The structure fit without some of the rows, by one Newton step from where it ended with them.
 
-    Columns are those of the look, and variances start from its own, those of groups that it dropped from the
-    smallest: a few updates on the rows that are left say which pairs are strong.
+    Columns are those of the fit that is known, and variances start from its own, those of groups that it
+    dropped from the smallest: a few updates on the rows that are left say which pairs are strong.
     """
-    before, small = look.state, some_rows(problem)
+    before, sample = known.state, structure_sample(problem)
     ridge = before.fit.ridge
     ridge = np.where(np.isfinite(ridge), ridge, ridge.max(where=np.isfinite(ridge), initial=1.0))
-    eta = predictor(small, before.basis, before.fit.beta, before.intercept)
+    eta = predictor(sample, before.basis, before.fit.beta, before.intercept)
     start = replace(before, eta=eta, fit=replace(before.fit, ridge=ridge))
-    return _look(small, n / len(small), look.mains, before.basis, start, look.n_tried, n_newton=1)
+    ratio = n / len(sample)
+    return _fit_structure(sample, ratio, known.main, before.basis, start, known.n_tried, newton_steps=1)
 
 
-def _look(
+def _fit_structure(
     rows: Problem,
-    times: float,
-    mains: Picks,
+    sample_ratio: float,
+    main: Picks,
     basis: TermBasis,
     before: State,
     n_candidates: int,
     *,
-    n_newton: int,
-) -> Look:
-    sparse = rows.scale is None
-    state = run_stage(rows, basis, before, n_newton=n_newton, n_iter=8, prune=PRUNE_FIRST, sparse=sparse)
+    newton_steps: int,
+) -> StructureFit:
+    settings = FitSettings(newton_steps, updates=8, prune=policy.PRUNE_FIRST, sparse=not rows.discrete)
+    state = penalised_fit(rows, basis, before, settings)
     tests = tests_of(state, strongest(state, None))
-    return Look(rows, times, mains, state, tests, doubtful_pairs(rows, tests, n_candidates))
+    doubtful = doubtful_pairs(rows, tests, n_candidates)
+    return StructureFit(rows, sample_ratio, main, state, tests, doubtful)
 
 
-def doubtful_pairs(
-    problem: Problem, tests: dict[Term, tuple[float, np.ndarray]], n_candidates: int
-) -> set[Term]:
+def doubtful_pairs(problem: Problem, tests: dict[Term, ScoreTest], n_candidates: int) -> set[Term]:
     """Pairs that may be noise: of a large p-value or, where weak effects are pooled, a large q-value.
 
     The q-value (Benjamini and Hochberg 1995, JRSS B 57) is the share of noise that is to be expected among
@@ -103,46 +123,31 @@ def doubtful_pairs(
     """
     terms = list(tests)
     p = np.array([mixture_tail(*tests[term]) for term in terms])
-    if problem.scale is None:
-        return {term for term, p_value in zip(terms, p, strict=True) if p_value > _DOUBT}
+    if not problem.discrete:
+        return {term for term, p_value in zip(terms, p, strict=True) if p_value > policy.DOUBT}
     order = np.argsort(p, kind="stable")
     q = p[order] * n_candidates / np.arange(1, len(p) + 1)
     q = np.minimum.accumulate(q[::-1])[::-1]
-    return {terms[k] for k, q_value in zip(order, q, strict=True) if q_value > _NOISE}
-
-
-def shared_out(
-    axes: Axes, mains: Picks, pairs: Sequence[Term], state: State, rows: Problem, times: float
-) -> TermBasis:
-    """Main effects, and pairs with columns by the variances that their groups turned out to have.
-
-    The state is a fit of ``rows``; all rows are ``times`` as many. A column needs a prior variance that is
-    not lost in its sampling variance.
-    """
-    least = _LEAST_SIGNAL if rows.scale is None else _LEAST_WEAK_SIGNAL
-    floor = least * state.fit.scale / (times * float(rows.working(state.eta)[0].sum()))
-    picks = pair_picks(axes, pairs, _budget(rows, state, times), state.variance, floor=floor)
-    return basis_of(axes, mains, picks)
+    return {terms[k] for k, q_value in zip(order, q, strict=True) if q_value > policy.NOISE}
 
 
 def strongest(state: State, most: int | None) -> list[Term]:
     """Pairs that kept some variance, the strongest first if only so many may stay."""
-    edf = state.term_edf
-    spread = np.array([_power(state, t) for t in range(len(edf))])
-    alive = [t for t, term in enumerate(state.basis.terms) if len(term) == 2 and edf[t] > 0.1]
+    edf, terms = state.term_edf, state.basis.terms
+    alive = [t for t, term in enumerate(terms) if len(term) == 2 and edf[t] > 0.1]
     if most is not None:
-        alive = sorted(sorted(alive, key=lambda t: -spread[t])[:most])
-    return [state.basis.terms[t] for t in alive]
+        alive = sorted(sorted(alive, key=lambda t: -_power(state, t))[:most])
+    return [terms[t] for t in alive]
 
 
-def some_rows(problem: Problem) -> Problem:
-    """Rows that decide on the structure: more of classes and counts, which tell little each."""
-    return problem.some(SAMPLE if problem.scale is None else WEAK_SAMPLE)
+def structure_sample(problem: Problem) -> Problem:
+    """Rows that decide on the structure: more of discrete responses, which tell little each."""
+    return problem.some(policy.DISCRETE_SAMPLE if problem.discrete else policy.SAMPLE)
 
 
 def pairs_for(rows: float) -> int:
     """Pairs that so many rows can tell apart."""
-    return int(np.clip(rows // _ROWS_PER_PAIR, *_PAIRS))
+    return int(np.clip(rows // policy.ROWS_PER_PAIR, *policy.PAIRS))
 
 
 def _power(state: State, t: int) -> float:
@@ -150,7 +155,7 @@ def _power(state: State, t: int) -> float:
     return float(state.fit.beta[s] @ state.moments.G[s, s] @ state.fit.beta[s])
 
 
-def _budget(problem: Problem, state: State, times: float) -> int:
+def _budget(problem: Problem, state: State, sample_ratio: float) -> int:
     """Columns of pairs that the data can pay for, from the information in the rows."""
-    factor, most = (20.0, _MOST) if problem.scale is None else (60.0, _MOST_WEAK)
-    return int(np.clip(factor * np.sqrt(times * information(problem, state.eta)), _FEWEST, most))
+    factor, limits = policy.COLUMNS_PER_ROOT_ROW[problem.discrete], policy.COLUMNS[problem.discrete]
+    return int(np.clip(factor * np.sqrt(sample_ratio * information(problem, state.eta)), *limits))

@@ -7,8 +7,8 @@ all of them is a matter of rows, not of pairs: with k_j the kernels of the featu
 
 If α are the dual coefficients of this fit, the product of columns a of feature i and b of feature j has a
 coefficient proportional to Σ_r α_r φ_ia(x_r) φ_jb(x_r): the largest of these say which pairs deserve columns,
-and which ones. Main effects and the columns that were chosen are then fitted with one variance for all; rows
-left out say which.
+and which ones. Main effects and the columns that were chosen are then fitted with one variance for all;
+held-out losses say which.
 """
 
 from __future__ import annotations
@@ -22,29 +22,21 @@ from scipy.linalg import lapack
 from pellucid.features.term_basis import Axes, Picks, pair_picks
 from pellucid.linalg import lower_factor, side_by_side
 from pellucid.linalg.sample import fold_rows
+from pellucid.models.additive.engine import policy
 from pellucid.models.additive.engine.design import predictor
 from pellucid.models.additive.engine.pair_selection import pairs_for
-from pellucid.models.additive.engine.penalised_fit import run_stage
+from pellucid.models.additive.engine.penalised_fit import FitSettings, penalised_fit
 from pellucid.models.additive.engine.state import Problem, State, basis_of, clearly_lower, tests_of
 
-ROWS = 500, 5000  # at least, for rows left out to tell; at most, for a fit with all pairs at once
-_COLUMNS, _MOST_COLUMNS = 1200, 16  # of all features together and of one, while all pairs are in the fit
-_SHARE = 0.5  # variance of pairs as a share of that of main effects there
-_CROWDED = 2  # pairs for each that rows can tell apart by itself
-_COLUMNS_PER_PAIR, _TESTED = 5, 4  # shared by the pairs that there are; smooth ones in the test of a pair
-_STEP = 4.0  # from one variance that is tried to the next
-_LADDER = tuple(_STEP**k for k in range(-2, 3))
-_LEFT_OUT = 2  # folds that are left out in turn
 _BLOCK = 256  # rows of a kernel that are summed at once
-_STEPS = 3, 2  # of Newton: from the main effects, and from the fit with the variance before
 _LEAST_WEIGHT = 1e-6  # of a row
 
 
 @dataclass(frozen=True)
-class Crowd:
-    """The variance that all effects share; the fold of each row, and its loss when that was left out.
+class PooledVariance:
+    """The variance that all effects share; the fold of each row, and its loss when that was held out.
 
-    Losses are those with the nearest variance that was tried. Only the first two folds were left out, each in
+    Losses are those with the nearest variance that was tried. Only the first two folds were held out, each in
     turn; the losses of the third are zero.
     """
 
@@ -56,19 +48,19 @@ class Crowd:
 class _Dual:
     """Fits of kernels to the rows of a problem, in the order of their values: rounding follows no other."""
 
-    def __init__(self, problem: Problem, mains: State) -> None:
+    def __init__(self, problem: Problem, main: State) -> None:
         order = np.lexsort((problem.weight, problem.offset, problem.y, *problem.X.T))
         self.back = np.argsort(order)
         self.problem = problem.part(order)
-        self.mains = mains
+        self.main = main
         self.Z = self.columns(self.problem.X)
-        self.eta = predictor(self.problem, mains.basis, mains.fit.beta, mains.intercept)
+        self.eta = predictor(self.problem, main.basis, main.fit.beta, main.intercept)
         self.room = np.empty((len(problem), len(problem)), dtype=np.float32)
 
     def columns(self, X: np.ndarray) -> np.ndarray:
         """Columns of the main effects at rows, transposed and centred."""
-        Z = self.mains.basis.design(X, np.float32)
-        Z -= self.mains.moments.column_mean[:, None].astype(np.float32)
+        Z = self.main.basis.design(X, np.float32)
+        Z -= self.main.moments.column_mean[:, None].astype(np.float32)
         return Z
 
     def fit(
@@ -118,12 +110,12 @@ def _most_used(
     that of main effects; pairs have a share of it.
     """
     X, weight = dual.problem.X, dual.problem.weight.astype(np.float32)
-    most = int(np.clip(_COLUMNS // len(features), 2, _MOST_COLUMNS))
+    most = int(np.clip(policy.POOLED_COLUMNS // len(features), 2, policy.POOLED_AXIS_COLUMNS))
     columns = [axes.pair[j].at(axes.coarse[j].locate(X[:, j]), np.float32, most) for j in features]
     K = _all_pairs(columns)
-    K *= np.float32(_SHARE)
+    K *= np.float32(policy.PAIR_SHARE)
     K += dual.Z.T @ dual.Z
-    alpha, _, eta = dual.fit(K, variance, dual.eta, _STEPS[0])
+    alpha, _, eta = dual.fit(K, variance, dual.eta, policy.NEWTON_STEPS[0])
     H = np.hstack(columns)
     C = ((H * alpha[:, None]).T @ H).astype(float)
     np.square(H, out=H)
@@ -134,15 +126,15 @@ def _most_used(
     best = pairs[np.sort(np.argsort(-total[pairs[:, 0], pairs[:, 1]], kind="stable")[:n_pairs])]
     block = {(i, j): power[edges[i] : edges[i + 1], edges[j] : edges[j + 1]] for i, j in best.tolist()}
     every = np.sort(np.concatenate([part.ravel() for part in block.values()]))
-    least = max(every[-min(_COLUMNS_PER_PAIR * n_pairs, len(every))], np.finfo(float).tiny)
+    least = max(every[-min(policy.POOLED_COLUMNS_PER_PAIR * n_pairs, len(every))], np.finfo(float).tiny)
     chosen = {(features[i], features[j]): np.nonzero(part >= least) for (i, j), part in block.items()}
     return {pair: pick for pair, pick in chosen.items() if len(pick[0])}, eta[dual.back]
 
 
-def find_crowd(
-    problem: Problem, axes: Axes, features: Sequence[int], mains: State, n_folds: int
-) -> Crowd | None:
-    """The variance for which a fit with the strongest pairs should predict rows best that are left out.
+def find_pooled_variance(
+    problem: Problem, axes: Axes, features: Sequence[int], main: State, n_folds: int
+) -> PooledVariance | None:
+    """The variance for which a fit with the strongest pairs should predict held-out rows best.
 
     It may lie between those that are tried. None if the fit does not predict them clearly better than one
     without pairs does.
@@ -153,62 +145,63 @@ def find_crowd(
 
     def losses(k: int) -> np.ndarray:
         left = problem.part(fold == k)
-        dual = _Dual(problem.part(fold != k), mains)
+        dual = _Dual(problem.part(fold != k), main)
         picks, _ = _most_used(dual, axes, features, _n_pairs(problem))
         pairs = basis_of(axes, picks)
         P, P_left = (pairs.design(X, np.float32) for X in (dual.problem.X, left.X))
         K, K_left = dual.Z.T @ dual.Z, dual.columns(left.X).T @ dual.Z
-        loss = np.empty((2, len(_LADDER), len(left)))
+        loss = np.empty((2, len(policy.VARIANCES), len(left)))
         for with_pairs in range(2):
             if with_pairs:
                 K += P.T @ P
                 K_left += P_left.T @ P
             eta = dual.eta
-            for step, variance in enumerate(_LADDER):
-                alpha, b, eta = dual.fit(K, variance, eta, _STEPS[min(step, 1)])
+            for step, variance in enumerate(policy.VARIANCES):
+                alpha, b, eta = dual.fit(K, variance, eta, policy.NEWTON_STEPS[min(step, 1)])
                 loss[with_pairs, step] = left.loss.value(left.y, left.offset + b + K_left @ alpha)
         return loss
 
-    every = np.zeros((2, len(_LADDER), len(problem)))
+    every = np.zeros((2, len(policy.VARIANCES), len(problem)))
     try:
-        for k, loss in enumerate(side_by_side(losses, range(_LEFT_OUT))):
+        for k, loss in enumerate(side_by_side(losses, range(policy.HELD_OUT_FOLDS))):
             every[:, :, fold == k] = loss
     except FloatingPointError:
         return None
     without, together = (int(np.argmin(part @ problem.weight)) for part in every)
     if not clearly_lower(every[1, together], every[0, without], problem.weight):
         return None
-    return Crowd(_between(every[1] @ problem.weight, together), fold, every[1, together])
+    return PooledVariance(_between(every[1] @ problem.weight, together), fold, every[1, together])
 
 
 def _n_pairs(problem: Problem) -> int:
     """Pairs that get columns."""
-    return _CROWDED * pairs_for(float(problem.weight.sum()))
+    return policy.POOLED_PAIRS * pairs_for(float(problem.weight.sum()))
 
 
 def _between(loss: np.ndarray, lowest: int) -> float:
     """The variance at the lowest point of a parabola through the lowest loss and its neighbours."""
     if not 0 < lowest < len(loss) - 1:
-        return _LADDER[lowest]
+        return policy.VARIANCES[lowest]
     before, here, after = loss[lowest - 1 : lowest + 2]
     bend = before - 2.0 * here + after
     way = 0.5 * float(before - after) / float(bend) if np.isfinite(bend) and bend > 0 else 0.0
-    return float(_LADDER[lowest] * _STEP**way)
+    return float(policy.VARIANCES[lowest] * policy.STEP**way)
 
 
-def fit_crowd(problem: Problem, axes: Axes, features: Sequence[int], mains: State, variance: float) -> State:
+def fit_pooled_pairs(
+    problem: Problem, axes: Axes, features: Sequence[int], main: State, variance: float
+) -> State:
     """Main effects and the columns of pairs that a fit of all pairs uses most, all of one variance.
 
     All pairs are fitted with this variance too, so that the fit starts close to where it ends. Pairs are
     tested with their smoothest columns, as those of the fit were chosen for being large.
     """
-    picks, eta = _most_used(_Dual(problem, mains), axes, features, _n_pairs(problem), variance)
-    own = dict(zip(mains.basis.terms, mains.basis.picks, strict=True))
-    near = replace(mains, eta=eta)
-    state = run_stage(
-        problem, basis_of(axes, own, picks), near, n_newton=1, prune=None, end="settled", variance=variance
-    )
-    smooth = pair_picks(axes, list(picks), _TESTED * len(picks))
-    tested = run_stage(problem, basis_of(axes, own, smooth), state, n_newton=1, prune=None, variance=variance)
+    picks, eta = _most_used(_Dual(problem, main), axes, features, _n_pairs(problem), variance)
+    own = dict(zip(main.basis.terms, main.basis.picks, strict=True))
+    settings = FitSettings(newton_steps=1, variance=variance)
+    near = replace(main, eta=eta)
+    state = penalised_fit(problem, basis_of(axes, own, picks), near, replace(settings, end="settled"))
+    smooth = pair_picks(axes, list(picks), policy.TESTED_COLUMNS * len(picks))
+    tested = penalised_fit(problem, basis_of(axes, own, smooth), state, settings)
     state.tests |= tests_of(tested, list(smooth))
     return state

@@ -13,6 +13,9 @@ from pellucid.linalg.sample import sample_rows
 from pellucid.losses import Loss
 from pellucid.solvers.variance_components import Components, score_test, score_test_with_dropped
 
+ScoreTest = tuple[float, np.ndarray]
+"""A statistic, and the weights of the independent χ²₁ whose sum it is under the hypothesis."""
+
 _FARTHEST = 20.0  # that the target of the quadratic may be from where it touches
 _EXACT = 10_000  # rows up to which everything is float64
 
@@ -26,7 +29,7 @@ class Problem:
     weight: np.ndarray
     offset: np.ndarray
     loss: Loss
-    few: bool = False
+    sparse_main_effects: bool = False
 
     def __len__(self) -> int:
         return len(self.y)
@@ -42,18 +45,37 @@ class Problem:
         return self.loss.name == "squared"
 
     @property
-    def scale(self) -> float | None:
-        """Dispersion where the loss fixes it; None where it is estimated."""
-        return None if self.loss.name in ("squared", "gamma") else 1.0
+    def discrete(self) -> bool:
+        """Whether targets are classes or counts: their dispersion is known, and each row tells little.
+
+        Weak effects of discrete targets are pooled; those of others have to stand for themselves.
+        """
+        return self.loss.name not in ("squared", "gamma")
 
     @property
-    def learnable(self) -> bool:
+    def scale(self) -> float | None:
+        """Dispersion where the loss fixes it; None where it is estimated."""
+        return 1.0 if self.discrete else None
+
+    @property
+    def varies(self) -> bool:
         """Whether the targets differ at all."""
         return len(self) > 0 and float(np.ptp(self.y)) > 0.0
 
+    @property
+    def constant(self) -> float:
+        """The best constant beside the offset."""
+        return self.loss.best_constant(self.y, self.weight, self.offset)
+
+    @property
+    def null_predictor(self) -> np.ndarray:
+        """Offset and the best constant."""
+        return self.offset + self.constant
+
     def part(self, rows: np.ndarray | slice) -> Problem:
         """The problem on some of the rows."""
-        return Problem(self.X[rows], self.y[rows], self.weight[rows], self.offset[rows], self.loss, self.few)
+        X, y, weight, offset = (v[rows] for v in (self.X, self.y, self.weight, self.offset))
+        return replace(self, X=X, y=y, weight=weight, offset=offset)
 
     def sample(self, k: int) -> np.ndarray:
         """At most ``k`` rows that stand for all, whatever the order of rows and the unit of the targets."""
@@ -93,7 +115,8 @@ class State:
     intercept: float
     eta: np.ndarray
     converged: bool = True
-    tests: dict[Term, tuple[float, np.ndarray]] = field(default_factory=dict)
+    tests: dict[Term, ScoreTest] = field(default_factory=dict)
+    fold_eta: np.ndarray | None = None  # of each row by a fit, with a choice of pairs, without its fold
 
     @property
     def term_edf(self) -> np.ndarray:
@@ -105,27 +128,30 @@ class State:
         """Prior variance of each group of columns, zero for those that were dropped."""
         return dict(zip(self.basis.keys, self.fit.scale / self.fit.ridge, strict=True))
 
+    def ridges_of(self, basis: TermBasis) -> np.ndarray:
+        """Ridges of the groups of a basis that are all in that of the fit."""
+        ridge = dict(zip(self.basis.keys, self.fit.ridge, strict=True))
+        return np.array([ridge[key] for key in basis.keys], dtype=float)
+
     def in_units(self, unit: float) -> State:
         """The same fit of targets that were multiplied."""
-        fit = replace(
-            self.fit,
-            beta=self.fit.beta * unit,
-            scale=self.fit.scale * unit**2,
-            rss=self.fit.rss * unit**2,
+        f, m = self.fit, self.moments
+        fit = replace(f, beta=f.beta * unit, scale=f.scale * unit**2, rss=f.rss * unit**2)
+        moments = replace(m, c=m.c * unit, square=m.square * unit**2, target_mean=m.target_mean * unit)
+        return replace(
+            self,
+            fit=fit,
+            moments=moments,
+            intercept=self.intercept * unit,
+            eta=self.eta * unit,
+            fold_eta=None if self.fold_eta is None else self.fold_eta * unit,
         )
-        moments = replace(
-            self.moments,
-            c=self.moments.c * unit,
-            square=self.moments.square * unit**2,
-            target_mean=self.moments.target_mean * unit,
-        )
-        return replace(self, fit=fit, moments=moments, intercept=self.intercept * unit, eta=self.eta * unit)
 
 
 def information(problem: Problem, eta: np.ndarray) -> float:
     """Number of rows that the data are worth: one of a class counts by how open it is, 4p(1 - p)."""
     n = float(problem.weight.sum())
-    if problem.scale is None:
+    if not problem.discrete:
         return n
     return max(min(n, 4.0 * float(problem.working(eta)[0].sum())), 1.0)
 
@@ -171,15 +197,13 @@ def compact(state: State) -> State:
             edf=fit.edf[groups],
             columns=np.arange(len(columns)),
         ),
-        moments=replace(
-            m, G=m.G[np.ix_(columns, columns)], c=m.c[columns], column_mean=m.column_mean[columns]
-        ),
+        moments=m.of(columns),
     )
 
 
-def tests_of(state: State, terms: Sequence[Term]) -> dict[Term, tuple[float, np.ndarray]]:
+def tests_of(state: State, terms: Sequence[Term]) -> dict[Term, ScoreTest]:
     """Score tests of terms with all their columns, those that the fit has dropped included."""
-    tests: dict[Term, tuple[float, np.ndarray]] = {}
+    tests: dict[Term, ScoreTest] = {}
     ridge = state.fit.ridge[state.basis.group]
     place = {term: t for t, term in enumerate(state.basis.terms)}
     for term in terms:

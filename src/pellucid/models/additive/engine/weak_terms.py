@@ -1,73 +1,60 @@
-"""Weak effects of classes and counts: rows left out say which of them to keep."""
+"""Weak effects of discrete responses: held-out losses say which of them to keep."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pellucid.features.term_basis import Axes, Term
 from pellucid.linalg import side_by_side
 from pellucid.linalg.sample import fold_rows
+from pellucid.models.additive.engine import policy
 from pellucid.models.additive.engine.design import losses_of
-from pellucid.models.additive.engine.pair_selection import (
-    Look,
-    first_look,
-    look_without,
-    shared_out,
-    strongest,
-)
-from pellucid.models.additive.engine.penalised_fit import first_moments, run_stage
+from pellucid.models.additive.engine.pair_selection import StructureFit, fit_structure, fit_structure_without
+from pellucid.models.additive.engine.penalised_fit import FitSettings, first_moments, penalised_fit
 from pellucid.models.additive.engine.state import Problem, clearly_lower
 
-PARTS = 3  # of the rows, one of which is left out to check a decision
-CHECK = 48_000  # rows of classes and counts for fits that check a decision
-PRUNE = 0.5  # standard deviations above noise that a group has to reach to stay
+
+@dataclass(frozen=True)
+class WeakTerms:
+    """Whether weak main effects are dropped, and whether pairs that are doubtful one by one."""
+
+    drop_main_effects: bool
+    drop_doubtful_pairs: bool
 
 
-def weak_effects(
-    problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term], known: Look
-) -> tuple[bool, bool]:
-    """Whether to leave out weak main effects, and whether pairs that are doubtful one by one.
+def select_weak_terms(
+    problem: Problem, axes: Axes, features: Sequence[int], candidates: Sequence[Term], known: StructureFit
+) -> WeakTerms:
+    """Decide on weak terms; what is ``known`` is the structure fit of all rows.
 
-    What is ``known`` is the look at all rows.
-
-    The loss of a third of the rows, left out, decides (of many rows, that of some). Pairs have to lower it
-    together; main effects are left out only if it is clearly lower without them. Where no rows can be left
+    The loss of a third of the rows, held out, decides (of many rows, that of some). Pairs have to lower it
+    together; main effects are dropped only if it is clearly lower without them. Where no rows can be held
     out, both are.
     """
-    fold = fold_rows(list(problem.X.T), PARTS)
-    learn, left = (problem.part(rows).some(CHECK) for rows in (fold != 0, fold == 0))
-    if not (len(left) and learn.learnable):
-        return True, True
+    fold = fold_rows(list(problem.X.T), policy.PARTS)
+    train, left = (problem.part(rows).some(policy.CHECK) for rows in (fold != 0, fold == 0))
+    if not (len(left) and train.varies):
+        return WeakTerms(True, True)
     if known.n_tried == len(candidates):
-        look = look_without(known, learn, len(problem))
-    else:  # rows that are left out must not have a say in which pairs are looked at
-        look = first_look(learn, axes, features, candidates, len(problem))
-    pairs = strongest(look.state, None)
+        structure = fit_structure_without(known, train, len(problem))
+    else:  # rows that are held out must not have a say in which pairs get columns
+        structure = fit_structure(train, axes, features, candidates, len(problem))
     starts = {}
-    for few_pairs in (True, False) if look.doubtful else (False,):
-        chosen = [t for t in pairs if not (few_pairs and t in look.doubtful)]
-        last = shared_out(axes, look.mains, chosen, look.state, look.rows, look.times)
-        starts[few_pairs] = last, first_moments(learn, last, look.state)
+    for drop_pairs in (True, False) if structure.doubtful else (False,):
+        basis = structure.chosen(structure.doubtful if drop_pairs else ())
+        starts[drop_pairs] = basis, first_moments(train, basis, structure.state)
 
-    def loss(choice: tuple[bool, bool]) -> np.ndarray:
-        sparse, few_pairs = choice
-        last, first = starts[few_pairs]
-        fit = run_stage(
-            learn,
-            last,
-            look.state,
-            n_newton=1,
-            n_iter=8,
-            prune=PRUNE,
-            sparse=sparse,
-            end="minimum",
-            first=first,
-        )
-        return losses_of(left, fit)
+    def loss(choice: WeakTerms) -> np.ndarray:
+        basis, first = starts[choice.drop_doubtful_pairs]
+        sparse = choice.drop_main_effects
+        settings = FitSettings(1, updates=8, prune=policy.PRUNE, sparse=sparse, end="minimum")
+        return losses_of(left, penalised_fit(train, basis, structure.state, settings, first))
 
-    choices = [(s, f) for f in starts for s in (True, False)]
+    choices = [WeakTerms(main, pairs) for pairs in starts for main in (True, False)]
     losses = dict(zip(choices, side_by_side(loss, choices), strict=True))
-    _, few_pairs = min(losses, key=lambda choice: float(left.weight @ losses[choice]))
-    return clearly_lower(losses[True, few_pairs], losses[False, few_pairs], left.weight), few_pairs
+    drop_pairs = min(losses, key=lambda choice: float(left.weight @ losses[choice])).drop_doubtful_pairs
+    without, with_weak = losses[WeakTerms(True, drop_pairs)], losses[WeakTerms(False, drop_pairs)]
+    return WeakTerms(clearly_lower(without, with_weak, left.weight), drop_pairs)

@@ -1,15 +1,14 @@
-"""The additive kernel machine: main effects and pairs that choose their own smoothness, as tables."""
+"""The additive kernel machine for numbers, counts and positive amounts."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.data.labels import check_labels, class_probabilities, winner
+from pellucid._docs import store_parameters
 from pellucid.data.table import enter_table
 from pellucid.data.targets import check_offset, check_targets
 from pellucid.data.weights import check_weight
@@ -17,12 +16,12 @@ from pellucid.effects import jackknife_plus
 from pellucid.losses import as_loss
 from pellucid.models.additive.base import AdditiveKernelBase
 from pellucid.models.additive.engine.state import Problem
+from pellucid.models.common.scoring import LOG_LINK, DevianceScore
 
-_LOG_LINK = ("poisson", "gamma")
 _TOO_LARGE = 1e120
 
 
-class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
+class AdditiveKernelRegressor(DevianceScore, AdditiveKernelBase):
     r"""Additive kernel machine for numbers, counts and positive amounts.
 
     .. math:: \eta(x) = b + \sum_p f_p(x_p) + \sum_{p<q} f_{pq}(x_p, x_q)
@@ -43,8 +42,12 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
         What a good fit means; for Poisson and gamma the prediction is :math:`e^\eta`.
     monotone : dict, optional
         Features whose effect must rise or fall, such as ``{"age": "increasing", "price": "decreasing"}``, or
-        1 and -1; numeric features only. The prediction is monotone in such a feature everywhere; it takes
-        part in no pair. A missing value is not ordered.
+        1 and -1; numbers, and ordered categories in the order of their levels. The prediction is monotone in
+        such a feature everywhere; it takes part in no pair. A missing value is not ordered.
+    weights : {"auto", "counts", "precision"}, default="auto"
+        What ``sample_weight`` means: with "counts" a weight of 2 is the row twice, so larger weights leave
+        less smoothing; with "precision" only ratios count, as for survey weights and inverse variances;
+        "auto" counts unless their mean is below 0.1 or above 10, and then warns.
 
     Attributes
     ----------
@@ -65,6 +68,11 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
         The whole model as tables.
     loo_ : LeaveOneOut
         Leave-one-out predictions of the rows ``loo_rows_``: exact for squared loss, else one Newton step.
+        Terms and their variances are held fixed.
+    fold_residuals_, fold_deviance_explained_ : ndarray of shape (n,), float, or None
+        Of at most 1500 rows, fewer than ten for each term that might have entered: residuals of the training
+        rows, and the share of deviance explained, by fits without each row's fold that choose terms and
+        variances again. Otherwise None; counts and amounts have them with ``interactions="auto"`` only.
     edf_, scale_ : float
         Effective degrees of freedom, and the variance of the noise (dispersion).
     deviance_explained_, loo_deviance_explained_ : float
@@ -96,10 +104,17 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
     True
     """
 
-    def __init__(self, interactions: Any = "auto", *, loss: Any = "squared", monotone: Any = None) -> None:
-        self.interactions = interactions
-        self.loss = loss
-        self.monotone = monotone
+    _known = ("offset", "exposure")
+
+    def __init__(
+        self,
+        interactions: Any = "auto",
+        *,
+        loss: Any = "squared",
+        monotone: Any = None,
+        weights: str = "auto",
+    ) -> None:
+        store_parameters(self, locals())
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -131,23 +146,20 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None, exposure: Any = None
     ) -> tuple[list[Problem], list[str], float]:
-        loss = as_loss(self.loss)
-        if loss.name not in ("squared", *_LOG_LINK):
-            raise ValueError(f"loss must be 'squared', 'poisson' or 'gamma', got {self.loss!r}.")
-        self.loss_ = loss
+        self.loss_ = loss = as_loss(self.loss, among=("squared", *LOG_LINK))
         table = enter_table(self, X, reset=reset)
         y = check_targets(y, table, one=True)
-        weight = check_weight(sample_weight, len(y))
+        weight = check_weight(sample_weight, len(y), self.weights)
         y = loss.check_targets(y, weight)
-        known = check_offset(offset, exposure, len(y), log_link=loss.name in _LOG_LINK)
-        rows = self._read_rows(table, weight, reset=reset)
-        kept = weight > 0
-        unit = _spread(y[kept] - known[kept], weight[kept]) if loss.name == "squared" else 1.0
+        known = check_offset(offset, exposure, len(y), log_link=loss.name in LOG_LINK)
+        rows = self._training_rows(table, weight, reset=reset)
+        y, known, weight = (v[weight > 0] for v in (y, known, weight))
+        unit = _spread(y - known, weight) if loss.name == "squared" else 1.0
         if unit > _TOO_LARGE:
             raise ValueError(
                 f"Targets vary by {unit:.1g}, so much that their variance overflows; choose a larger unit."
             )
-        return [Problem(rows[kept], y[kept] / unit, weight[kept], known[kept] / unit, loss)], [], unit
+        return [Problem(rows, y / unit, weight, known / unit, loss)], [], unit
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """Predict the mean of the target.
@@ -166,15 +178,17 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
         """
         eta = self._predictor(X)
         if offset is not None or exposure is not None:
-            eta = eta + check_offset(offset, exposure, len(eta), log_link=self.loss_.name in _LOG_LINK)
+            eta = eta + check_offset(offset, exposure, len(eta), log_link=self.loss_.name in LOG_LINK)
         return self.loss_.mean(eta)
 
     def predict_interval(self, X: Any, *, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of intervals that cover new targets with about the given probability.
 
         The interval reaches as far to either side of the prediction as the corresponding quantile of the
-        leave-one-out residuals of the training rows, the jackknife; it has one width for all rows. Squared
-        loss only.
+        leave-one-out residuals of the training rows, the jackknife; it has one width for all rows. Where
+        there are fewer than ten rows for each term that might have entered, such residuals are too small, as
+        terms and variances were chosen on the same rows: up to 1500 rows, those of folds count instead, for
+        which terms and variances were chosen again without them. Squared loss only.
 
         Parameters
         ----------
@@ -190,121 +204,20 @@ class AdditiveKernelRegressor(RegressorMixin, AdditiveKernelBase):
         check_is_fitted(self)
         if self.loss_.name != "squared":
             raise ValueError(f"Intervals are for squared loss; this model has the {self.loss_.name} loss.")
+        reach = self._reach(self.loo_.residuals, self._loo_weight, coverage)
+        if self.fold_residuals_ is not None:
+            reach = max(reach, self._reach(self.fold_residuals_, self._fold_weight, coverage))
         centre = self.predict(X)
-        reach = jackknife_plus(
-            np.zeros((1, len(self.loo_.residuals))), self.loo_.residuals, self._loo_weight, coverage
-        )[1][0]
         return centre - reach, centre + reach
+
+    @staticmethod
+    def _reach(residuals: np.ndarray, weight: np.ndarray, coverage: float) -> float:
+        return float(jackknife_plus(np.zeros((1, len(residuals))), residuals, weight, coverage)[1][0])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = getattr(self.loss, "name", self.loss) in _LOG_LINK
+        tags.target_tags.positive_only = getattr(self.loss, "name", self.loss) in LOG_LINK
         return tags
-
-
-class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
-    r"""Additive kernel machine for classes: logistic, one model per class if there are more than two.
-
-    The model is that of :class:`AdditiveKernelRegressor` with :math:`P(y = 1) = 1 / (1 + e^{-\eta})`. For
-    more than two classes each is set against the rest and the probabilities are normalised.
-
-    Parameters
-    ----------
-    interactions : "auto", int, list of pairs, default="auto"
-        As in :class:`AdditiveKernelRegressor`.
-    monotone : dict, optional
-        As in :class:`AdditiveKernelRegressor`: of the log odds of the second class; two classes only.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    terms_, term_names_, importances_, effects_, receipt_, tables_, edf_, scale_, edits_, columns_
-        As in :class:`AdditiveKernelRegressor`; with more than two classes effects have one value per class.
-    intercept_ : float, or ndarray of shape (n_classes,)
-        The constant.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid import AdditiveKernelClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.uniform(-1, 1, size=(600, 3))
-    >>> y = np.where(X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=600) > 0, "yes", "no")
-    >>> model = AdditiveKernelClassifier().fit(X, y)
-    >>> model.importances_.top(1)
-    ['x0 × x1']
-    >>> model.predict([[0.9, 0.9, 0.0], [0.9, -0.9, 0.0]])
-    array(['yes', 'no'], dtype='<U3')
-    """
-
-    def __init__(self, interactions: Any = "auto", *, monotone: Any = None) -> None:
-        self.interactions = interactions
-        self.monotone = monotone
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, n_features)
-            Training rows: numbers, categories, dates, missing values.
-        y : array-like of shape (n,)
-            Classes.
-        sample_weight : array-like of shape (n,), optional
-            How many observations a row stands for.
-        offset : array-like of shape (n,), optional
-            Known part of the linear predictor; two classes only.
-
-        Returns
-        -------
-        AdditiveKernelClassifier
-            Itself.
-        """
-        self._fit_problems(*self._prepare(X, y, sample_weight, reset=True, offset=offset))
-        return self
-
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None
-    ) -> tuple[list[Problem], list[str], float]:
-        table = enter_table(self, X, reset=reset)
-        weight = check_weight(sample_weight, len(table))
-        kept = weight > 0
-        classes, labels = check_labels(y, table, weight)
-        if reset:
-            self.classes_ = classes
-            self.loss_ = as_loss("logistic")
-        elif not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"The model is of classes {self.classes_.tolist()}; the targets hold {classes.tolist()}."
-            )
-        known = check_offset(offset, None, len(labels), log_link=False)
-        if offset is not None and len(classes) > 2:
-            raise ValueError("offset is for two classes only.")
-        rows = self._read_rows(table, weight, reset=reset)[kept]
-        positive = range(1 if len(classes) == 2 else 0, len(classes))
-        problems = [
-            Problem(rows, (labels[kept] == c).astype(float), weight[kept], known[kept], self.loss_)
-            for c in positive
-        ]
-        return problems, [str(classes[c]) for c in positive], 1.0
-
-    def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray:
-        """Linear predictor: log odds, of shape (n,), or (n, n_classes) of each class against the rest."""
-        eta = self._predictor(X)
-        if offset is None:
-            return eta
-        return eta + check_offset(offset, None, len(eta), log_link=False)
-
-    def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
-        """Probabilities of the classes, of shape (n, n_classes)."""
-        check_is_fitted(self)
-        return class_probabilities(self.loss_.mean(self.decision_function(X, offset=offset)))
-
-    def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
-        """Most probable class of each row."""
-        best = winner(self.decision_function(X, offset=offset))
-        return self.classes_[best]
 
 
 def _spread(y: np.ndarray, weight: np.ndarray) -> float:

@@ -1,0 +1,119 @@
+"""The additive kernel machine for classes."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from pellucid._docs import store_parameters
+from pellucid.data.labels import check_labels, class_probabilities, winner
+from pellucid.data.table import enter_table
+from pellucid.data.targets import check_offset
+from pellucid.data.weights import check_weight
+from pellucid.losses import as_loss
+from pellucid.models.additive.base import AdditiveKernelBase
+from pellucid.models.additive.engine.state import Problem
+
+
+class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
+    r"""Additive kernel machine for classes: logistic, one model per class if there are more than two.
+
+    The model is that of :class:`AdditiveKernelRegressor` with :math:`P(y = 1) = 1 / (1 + e^{-\eta})`. For
+    more than two classes each is set against the rest and the probabilities are normalised.
+
+    Parameters
+    ----------
+    interactions : "auto", int, list of pairs, default="auto"
+        As in :class:`AdditiveKernelRegressor`.
+    monotone : dict, optional
+        As in :class:`AdditiveKernelRegressor`: of the log odds of the second class; two classes only.
+    weights : {"auto", "counts", "precision"}, default="auto"
+        As in :class:`AdditiveKernelRegressor`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    terms_, term_names_, importances_, effects_, receipt_, tables_, edf_, scale_, edits_, columns_
+        As in :class:`AdditiveKernelRegressor`; with more than two classes effects have one value per class.
+    intercept_ : float, or ndarray of shape (n_classes,)
+        The constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import AdditiveKernelClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(600, 3))
+    >>> y = np.where(X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=600) > 0, "yes", "no")
+    >>> model = AdditiveKernelClassifier().fit(X, y)
+    >>> model.importances_.top(1)
+    ['x0 × x1']
+    >>> model.predict([[0.9, 0.9, 0.0], [0.9, -0.9, 0.0]])
+    array(['yes', 'no'], dtype='<U3')
+    """
+
+    _known = ("offset",)
+
+    def __init__(self, interactions: Any = "auto", *, monotone: Any = None, weights: str = "auto") -> None:
+        store_parameters(self, locals())
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, n_features)
+            Training rows: numbers, categories, dates, missing values.
+        y : array-like of shape (n,)
+            Classes.
+        sample_weight : array-like of shape (n,), optional
+            How many observations a row stands for.
+        offset : array-like of shape (n,), optional
+            Known part of the linear predictor; two classes only.
+
+        Returns
+        -------
+        AdditiveKernelClassifier
+            Itself.
+        """
+        self._fit_problems(*self._prepare(X, y, sample_weight, reset=True, offset=offset))
+        return self
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None
+    ) -> tuple[list[Problem], list[str], float]:
+        table = enter_table(self, X, reset=reset)
+        weight = check_weight(sample_weight, len(table), self.weights)
+        classes, number = check_labels(y, table, weight)
+        if reset:
+            self.classes_, self.loss_ = classes, as_loss("logistic")
+        elif not np.array_equal(classes, self.classes_):
+            raise ValueError(f"The model is of classes {self.classes_}; the targets hold {classes}.")
+        known = check_offset(offset, None, len(number), log_link=False)
+        if offset is not None and len(classes) > 2:
+            raise ValueError("offset is for two classes only.")
+        rows = self._training_rows(table, weight, reset=reset)
+        number, known, weight = (v[weight > 0] for v in (number, known, weight))
+        positive = [1] if len(classes) == 2 else range(len(classes))
+        problems = [Problem(rows, (number == k).astype(float), weight, known, self.loss_) for k in positive]
+        return problems, [str(classes[k]) for k in positive], 1.0
+
+    def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray:
+        """Linear predictor: log odds, of shape (n,), or (n, n_classes) of each class against the rest."""
+        eta = self._predictor(X)
+        if offset is None:
+            return eta
+        return eta + check_offset(offset, None, len(eta), log_link=False)
+
+    def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
+        """Probabilities of the classes, of shape (n, n_classes)."""
+        scores = self.decision_function(X, offset=offset)
+        return class_probabilities(self.loss_.mean(scores))
+
+    def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
+        """Most probable class of each row."""
+        scores = self.decision_function(X, offset=offset)
+        return self.classes_[winner(scores)]

@@ -1,0 +1,96 @@
+"""Newton steps on the penalised loss of a basis, with a line search and, if need be, inside a cone.
+
+The loss is Σ s_i ℓ(y_i, η_i) + ½ Σ λ_g ‖β_g‖² with η = offset + b + Zβ. The second derivative of a step need
+not be the one where it starts: moments and root of an earlier quadratic lead to the same minimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.features.term_basis import TermBasis
+from pellucid.linalg.moments import Moments
+from pellucid.models.additive.engine.design import Design
+from pellucid.models.additive.engine.state import Problem
+from pellucid.solvers.monotone import ConeSolution, nearest_in_cone
+from pellucid.solvers.variance_components import Components
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a descent stands: coefficients, intercept, linear predictor and penalised loss."""
+
+    beta: np.ndarray
+    intercept: float
+    eta: np.ndarray
+    value: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """The point that a step reached (None: no lower one), what it hoped to gain, and the constraints met."""
+
+    reached: Point | None
+    decrease: float
+    cone: ConeSolution | None = None
+
+
+class PenalisedLoss:
+    """The penalised loss of a problem for ridges λ_g; groups of an infinite one stay out."""
+
+    def __init__(self, problem: Problem, basis: TermBasis, ridge: np.ndarray) -> None:
+        self.problem = problem
+        self.Z = Design(problem, basis)
+        self.ridge = np.where(np.isfinite(ridge), ridge, 0.0)[basis.group]
+        self.exact = problem.dtype is np.float64
+
+    def value(self, eta: np.ndarray, beta: np.ndarray) -> float:
+        """Loss at a predictor that has these coefficients."""
+        return self.problem.value(eta) + 0.5 * float(self.ridge @ beta**2)
+
+    def point(self, beta: np.ndarray, intercept: float, eta: np.ndarray | None = None) -> Point:
+        """The point of coefficients and an intercept, whose predictor may be known."""
+        if eta is None:
+            eta = self.problem.offset + intercept + self.Z.times(beta)
+        return Point(beta, intercept, eta, self.value(eta, beta))
+
+    def step(
+        self,
+        at: Point,
+        moments: Moments,
+        metric: Components,
+        *,
+        tol: float,
+        shortest: float,
+        A: np.ndarray | None = None,
+    ) -> Step:
+        """One step towards the minimum of the quadratic in ``metric``, where Aβ ≥ 0.
+
+        It is halved until the loss falls by a part of what the slope promises (Armijo), down to ``shortest``.
+        A promise below ``tol`` times the loss is not worth a step.
+        """
+        problem, columns, mean = self.problem, metric.columns, moments.column_mean
+        slope = problem.weight * problem.loss.gradient(problem.y, at.eta)
+        g0 = float(slope.sum())
+        g = (self.Z.sums(slope) - mean * g0 + self.ridge * at.beta)[columns]
+        move = np.zeros_like(at.beta)
+        move[columns] = -metric.root.T @ (metric.root @ g)
+        cone = None
+        if A is not None:
+            cone = nearest_in_cone((at.beta + move)[columns], metric.root, A[:, columns])
+            move[columns] = cone.beta - at.beta[columns]
+        move0 = -g0 / moments.total - float(mean @ move)
+        decrease = float(g @ move[columns]) - g0 * g0 / moments.total
+        if decrease > -tol * max(abs(at.value), 1e-300):
+            return Step(None, decrease, cone)
+        direction = move0 + self.Z.times(move)
+        t = 1.0
+        while t > shortest:
+            eta, beta = at.eta + t * direction, at.beta + t * move
+            value = self.value(eta, beta)
+            if value <= at.value + 1e-4 * t * decrease:
+                return Step(Point(beta, at.intercept + t * move0, eta, value), decrease, cone)
+            t /= 2
+        return Step(None, decrease, cone)
