@@ -8,6 +8,7 @@ from pellucid.export import load, save, to_json, to_onnx, to_python, to_sql, to_
 from pellucid.models import (
     AdditiveKernelClassifier,
     AdditiveKernelRegressor,
+    ForceField,
     InterpretableKernelClassifier,
     InterpretableKernelRegressor,
     ISKClassifier,
@@ -39,6 +40,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "AdditiveKernelClassifier",
     "AdditiveKernelRegressor",
+    "ForceField",
     "ISKClassifier",
     "ISKRegressor",
     "InterpretableKernelClassifier",
