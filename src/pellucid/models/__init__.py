@@ -1,19 +1,11 @@
 """The estimators: validate, state the problem, solve, store."""
 
 from pellucid.models.additive.estimators import AdditiveKernelClassifier, AdditiveKernelRegressor
-<<<<<<< HEAD
+from pellucid.models.forces.force_field import ForceField
 from pellucid.models.glm.classifier import KernelClassifier
 from pellucid.models.glm.regressor import KernelGLMRegressor
 from pellucid.models.interpretable.classifier import InterpretableKernelClassifier
 from pellucid.models.interpretable.regressor import InterpretableKernelRegressor
-=======
-from pellucid.models.forces.force_field import ForceField
-from pellucid.models.glm.estimators import KernelClassifier, KernelGLMRegressor
-from pellucid.models.interpretable.estimators import (
-    InterpretableKernelClassifier,
-    InterpretableKernelRegressor,
-)
->>>>>>> f640cdd (Force fields: energy-conserving kernels with symmetries, in closed form and by conjugate gradients)
 from pellucid.models.isk.classifier import ISKClassifier
 from pellucid.models.isk.regressor import ISKRegressor
 from pellucid.models.ridge.classifier import KernelRidgeClassifier
