@@ -68,6 +68,11 @@ class Descriptors:
         """Number of atoms N, from N (N - 1) / 2 = d."""
         return round(0.5 * (1.0 + np.sqrt(1.0 + 8.0 * self.X.shape[1])))
 
+    def push_forward(self, motion: np.ndarray) -> np.ndarray:
+        """Derivatives ``J u`` of the descriptors, (n, d), along motions ``u`` of the atoms, (n, N, 3)."""
+        a, b = pairs_of_atoms(self.n_atoms)
+        return np.einsum("ndk,ndk->nd", self.G, motion[:, a] - motion[:, b])
+
     def pull_back(self, gradient: np.ndarray) -> np.ndarray:
         """Derivatives with respect to positions, (n, N, 3), where those in ``x`` are ``gradient`` (n, d)."""
         a, b = pairs_of_atoms(self.n_atoms)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -95,8 +96,14 @@ class ForceField(BaseEstimator):
         The ridge strength that was used.
     permutations_ : ndarray of shape (n_permutations, n_atoms)
         The group of symmetries, the identity first.
+    dual_coef_ : ndarray of shape (n, n_atoms, 3)
+        The coefficients of the training forces.
     constant_ : float
         The constant of energies; 0 if none were given.
+    scale_ : float
+        Variance of the Gaussian process in units of the kernel.
+    R_fit_, F_fit_ : ndarray of shape (n, n_atoms, 3)
+        Training geometries and forces.
     trials_ : Trials or None
         Length-scales and alphas that were tried, with their leave-one-out error.
     atoms_ : ndarray of shape (n_atoms,)
@@ -177,22 +184,32 @@ class ForceField(BaseEstimator):
         self.atoms_ = check_atoms(atoms, R.shape[1])
         D = Descriptors.of(R)
         check_distinct(D.X)
-        earlier = self._earlier(D.X) if self.warm_start else None
+        again = self.warm_start and hasattr(self, "R_fit_") and np.array_equal(self.R_fit_, R)
         with calm_threads(D.X):
-            self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
+            if not again:
+                self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
             Q, JQ = D.internal()
             y = np.einsum("npm,np->nm", Q, F.reshape(len(F), -1))
-            self._unit = float(np.sqrt(np.mean(y**2))) or 1.0
-            self._Q, self._forces_fit = Q, F.reshape(len(F), -1)
-            problem = self._problem(D.X, JQ, y / self._unit, earlier)
-            self._solve(problem, earlier)
+            unit = float(np.sqrt(np.mean(y**2))) or 1.0
+            problem = self._state(D.X, JQ, y / unit, again)
+            if self.trials_ is not None and not again:
+                self.trials_ = replace(self.trials_, rmse=unit * self.trials_.rmse)
+            start = None
+            if again:
+                start = np.einsum("npm,np->nm", Q, self.dual_coef_.reshape(len(R), -1)).ravel() / unit
+            a = self._solve(problem, start) * unit
+        self.kernel_, self.alpha_ = problem.kernel.kernel, problem.alpha
+        self.scale_ = unit * float(problem.y.ravel() @ a) / problem.size
+        self.R_fit_, self.F_fit_ = R, F
+        self.dual_coef_ = np.einsum("npm,nm->np", Q, a.reshape(y.shape)).reshape(R.shape)
+        self.__dict__.pop("_sum", None)
         self.constant_ = 0.0 if E is None else float(np.mean(E - self._evaluate(D)[0]))
         return self
 
-    def _problem(
-        self, X: np.ndarray, JQ: np.ndarray, y: np.ndarray, earlier: np.ndarray | None
-    ) -> ForceProblem:
-        """The problem with kernel and alpha, chosen where they are to be chosen."""
+    def _state(self, X: np.ndarray, JQ: np.ndarray, y: np.ndarray, again: bool) -> ForceProblem:
+        """The problem with kernel and alpha: those of the last fit, given, or chosen."""
+        if again:
+            return ForceProblem(ForceKernel(self.kernel_, self.permutations_), X, JQ, y, self.alpha_)
         named = isinstance(self.kernel, str)
         if named and self.kernel not in _NAMED:
             raise ValueError(f"Unknown kernel {self.kernel!r} for forces. Known names: {', '.join(_NAMED)}.")
@@ -209,37 +226,33 @@ class ForceField(BaseEstimator):
         alpha = 1.0 if chosen else float(check_alphas(self.alpha, "alpha")[0])
         problem = ForceProblem(ForceKernel(kernel, self.permutations_), X, JQ, y, alpha)
         self.trials_: Trials | None = None
-        if earlier is not None:
-            return ForceProblem(self._sum.kernel, X, JQ, y, self.alpha_)
         if named or chosen:
             if len(X) < 3:
                 raise ValueError("Choosing length-scale or alpha needs at least 3 geometries; pass both.")
             problem, self.trials_ = choose(problem, length_scale=named, alpha=chosen)
         return problem
 
-    def _earlier(self, X: np.ndarray) -> np.ndarray | None:
-        """Coefficients of the last fit, if it was on these descriptors."""
-        same = hasattr(self, "X_fit_") and self.X_fit_.shape == X.shape and np.array_equal(self.X_fit_, X)
-        return self._dual / self._unit if same else None
-
-    def _solve(self, problem: ForceProblem, start: np.ndarray | None) -> None:
+    def _solve(self, problem: ForceProblem, start: np.ndarray | None) -> np.ndarray:
         choice = choose_solver(self.solver, problem.size)
         self.solver_, self.solver_reason_ = choice.name, choice.reason
-        self.residuals_ = np.zeros(0)
         if choice.name == "closed":
-            a, _ = solve_closed(problem)
-        else:
-            a, self.residuals_ = solve_iterative(problem, tol=self.tol, max_iter=self.max_iter, start=start)
-        self.kernel_ = problem.kernel.kernel
-        self.alpha_ = problem.alpha
-        self.X_fit_ = problem.X
-        self._JQ = problem.JQ
-        self._y = problem.y
-        self._dual = a * self._unit
-        self.scale_ = float(problem.y.ravel() @ a) / problem.size * self._unit**2
-        self._sum = ForceSum.of(problem.kernel, problem.X, problem.vectors(self._dual))
+            self.residuals_ = np.zeros(0)
+            return solve_closed(problem)[0]
+        a, self.residuals_ = solve_iterative(problem, tol=self.tol, max_iter=self.max_iter, start=start)
+        return a
 
     # ------------------------------------------------------------ predicting
+    @cached_property
+    def _sum(self) -> ForceSum:
+        """The fitted function; made from what is stored, and not stored with the model."""
+        D = Descriptors.of(self.R_fit_)
+        kernel = ForceKernel(self.kernel_, self.permutations_)
+        return ForceSum.of(kernel, D.X, D.push_forward(self.dual_coef_))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return {key: value for key, value in state.items() if key != "_sum"}
+
     def _evaluate(self, D: Descriptors) -> tuple[np.ndarray, np.ndarray]:
         energy, downhill = self._sum.evaluate(D.X)
         return energy, D.pull_back(downhill)
@@ -273,12 +286,16 @@ class ForceField(BaseEstimator):
             return energy + self.constant_, forces
         return energy + self.constant_, forces, self._std(D)
 
-    def _fitted_problem(self) -> ForceProblem:
-        return ForceProblem(self._sum.kernel, self.X_fit_, self._JQ, self._y, self.alpha_)
+    def _fitted_problem(self) -> tuple[ForceProblem, np.ndarray]:
+        """The problem that was solved, and the internal coordinates of its geometries."""
+        D = Descriptors.of(self.R_fit_)
+        Q, JQ = D.internal()
+        y = np.einsum("npm,np->nm", Q, self.F_fit_.reshape(len(Q), -1))
+        return ForceProblem(ForceKernel(self.kernel_, self.permutations_), D.X, JQ, y, self.alpha_), Q
 
     def _std(self, D: Descriptors) -> np.ndarray:
         """Posterior standard deviations: prior minus what the training forces explain."""
-        problem = self._fitted_problem()
+        problem, _ = self._fitted_problem()
         n, m = problem.y.shape
         _, L = solve_closed(problem)
         Q, JQ = D.internal()
@@ -307,9 +324,9 @@ class ForceField(BaseEstimator):
         residuals : ndarray of shape (n, n_atoms, 3)
         """
         check_is_fitted(self)
-        e = (leave_one_out(self._fitted_problem()) - self._y) * self._unit
-        residuals = self._forces_fit + np.einsum("npm,nm->np", self._Q, e)
-        return residuals.reshape(len(e), -1, 3)
+        problem, Q = self._fitted_problem()
+        change = leave_one_out(problem) - problem.y
+        return self.F_fit_ + np.einsum("npm,nm->np", Q, change).reshape(self.F_fit_.shape)
 
     def score(self, R: Any, F: Any) -> float:
         """Share of the variance of forces explained, R²; 1 is perfect."""
@@ -353,7 +370,7 @@ class ForceField(BaseEstimator):
         """What was fitted, on half a screen; print it."""
         check_is_fitted(self)
         facts: list[tuple[str, object]] = [
-            ("geometries", len(self.X_fit_)),
+            ("geometries", len(self.R_fit_)),
             ("atoms", " ".join(SYMBOLS[k] for k in self.atoms_) if self.atoms_.any() else len(self.atoms_)),
             ("symmetries", f"{len(self.permutations_)} permutations of equivalent atoms"),
             ("kernel", str(self.kernel_)),
@@ -361,7 +378,7 @@ class ForceField(BaseEstimator):
             ("solver", f"{self.solver_}: {self.solver_reason_}"),
         ]
         if self.trials_ is not None:
-            rmse = self.trials_.rmse.min() * self._unit
+            rmse = self.trials_.rmse.min()
             facts.append(
                 ("leave-one-out RMSE of forces", f"{rmse:.3g}, on {self.trials_.n_geometries} geometries")
             )
