@@ -1,11 +1,11 @@
-"""Claim: force fields of ethanol, malonaldehyde and aspirin (rMD17) are at least as accurate as sGDML's, and take at
+"""Claim: force fields of ethanol, malonaldehyde and aspirin (rMD17) are as accurate as sGDML's, take at
 most half the time to train, choice of parameters included, and a third of the time to predict.
 
 Same training and test geometries (the first official split). Rival: sgdml 1.0.3 in the same run, with the
-settings of its own program: length-scales 10, 20, ... 90, each fitted on all training geometries and scored
-on 200 others, until the error rises; ``pip install sgdml`` beside pellucid to have it measured, otherwise its
-columns stay empty. Published for sGDML on the original MD17, 1000 geometries (kcal/mol, kcal/mol/Å): ethanol
-.07 and .33, malonaldehyde .10 and .41, aspirin .19 and .68.
+settings of its own program: length-scales 10, 20, ... 90, each fitted on all training geometries and scored on
+200 others, until the error rises; ``pip install sgdml`` beside pellucid to have it measured, otherwise its lines
+are missing. Published for sGDML on the original MD17, 1000 geometries (kcal/mol, kcal/mol/Å): ethanol .07 and
+.33, malonaldehyde .10 and .41, aspirin .19 and .68.
 
     python benchmarks/force_field.py                     200 geometries, three molecules
     python benchmarks/force_field.py 1000 ethanol        as many as rMD17's authors recommend at most
@@ -132,14 +132,15 @@ def report(name: str, n: int, rivals: list[str]) -> None:
     for which, one in found.items():
         print(
             f"{name:14} {n:5} {which:6} energy MAE {one['energy']:.4f}  force MAE {one['force']:.4f}  "
-            f"train {one['train']:8.1f} s  1000 predictions {one['predict']:7.2f} s  peak {one['MiB']:7.0f} MiB  "
-            f"length-scale {one['scale']:.3g} ({one['solver']})",
+            f"train {one['train']:8.1f} s  1000 predictions {one['predict']:7.2f} s  "
+            f"peak {one['MiB']:7.0f} MiB  length-scale {one['scale']:.3g} ({one['solver']})",
             flush=True,
         )
     if len(found) == 2:
         a, b = found["ours"], found["sgdml"]
         print(
-            f"{'':14} {'':5} ratio  energy {a['energy'] / b['energy']:.2f}  force {a['force'] / b['force']:.2f}  "
+            f"{'':14} {'':5} ratio  energy {a['energy'] / b['energy']:.2f}  "
+            f"force {a['force'] / b['force']:.2f}  "
             f"training {b['train'] / a['train']:.1f} times as fast  prediction "
             f"{b['predict'] / a['predict']:.1f} times as fast  memory {a['MiB'] / b['MiB']:.2f}",
             flush=True,

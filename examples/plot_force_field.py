@@ -2,7 +2,8 @@
 A force field of a small molecule
 =================================
 
-Learn the forces on the atoms of a molecule from a few dozen geometries, get energies that the forces conserve,
+Learn the forces on the atoms of a molecule from a few dozen geometries, get energies that the forces
+conserve,
 and see between which atoms they arise.
 """
 
@@ -12,7 +13,8 @@ from matplotlib import pyplot as plt
 from pellucid import ForceField, plot_molecule
 
 # %%
-# A molecule with a known energy, so that errors can be seen: a nitrogen with three hydrogens on Morse springs, which repel
+# A molecule with a known energy, so that errors can be seen: a nitrogen with three hydrogens on Morse
+# springs, which repel
 # each other. A quantum-mechanical program would give the same kind of data: positions in Å, energies, forces.
 REST = np.array([[0.0, 0.0, 0.0], [1.1, 0.0, 0.1], [-0.4, 1.0, 0.0], [-0.3, -0.5, 1.0]])
 a, b = np.triu_indices(4, 1)
@@ -33,7 +35,8 @@ train = REST + 0.1 * rng.normal(size=(200, 4, 3))
 test = REST + 0.1 * rng.normal(size=(300, 4, 3))
 
 # %%
-# Length-scale and ridge are chosen by leaving one geometry out, exactly and from one factorisation; the six permutations of
+# Length-scale and ridge are chosen by leaving one geometry out, exactly and from one factorisation; the
+# six permutations of
 # the hydrogens are found from the geometries.
 model = ForceField().fit(train, forces(train), energies=energy(train), atoms=["N", "H", "H", "H"])
 print(model.summary())
@@ -57,7 +60,8 @@ right.axline((0, 0), slope=1, color="0.5", linewidth=1)
 right.set(xlabel="true force", ylabel="predicted force", title=f"R² = {model.score(test, truth):.5f}")
 
 # %%
-# Forces arise along pairs of atoms, and the parts add up to the prediction exactly. Here one bond is stretched: it pulls.
+# Forces arise along pairs of atoms, and the parts add up to the prediction exactly. Here one bond is
+# stretched: it pulls.
 stretched = REST.copy()
 stretched[1] *= 1.25
 plot_molecule(model, stretched)
