@@ -2,10 +2,9 @@
 most half the time to train, choice of parameters included, and a third of the time to predict.
 
 Same training and test geometries (the first official split). Rival: sgdml 1.0.3 in the same run, with the
-settings of its own program: length-scales 10, 20, ... 90, each fitted on all training geometries and scored on
-200 others, until the error rises; ``pip install sgdml`` beside pellucid to have it measured, otherwise its lines
-are missing. Published for sGDML on the original MD17, 1000 geometries (kcal/mol, kcal/mol/Å): ethanol .07 and
-.33, malonaldehyde .10 and .41, aspirin .19 and .68.
+settings of its own program: length-scales 10, 20, ... 90, each fitted on all geometries and scored on 200
+others, until the error rises. Without sgdml its lines are missing. Published for sGDML on the original MD17,
+1000 geometries (kcal/mol, kcal/mol/Å): ethanol .07 and .33, malonaldehyde .10 and .41, aspirin .19 and .68.
 
     python benchmarks/force_field.py                     200 geometries, three molecules
     python benchmarks/force_field.py 1000 ethanol        as many as rMD17's authors recommend at most

@@ -3,8 +3,7 @@ A force field of a small molecule
 =================================
 
 Learn the forces on the atoms of a molecule from a few dozen geometries, get energies that the forces
-conserve,
-and see between which atoms they arise.
+conserve, and see between which atoms they arise.
 """
 
 import numpy as np

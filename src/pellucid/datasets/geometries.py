@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,8 @@ def write_geometries(path: str | os.PathLike[str], geometries: Geometries) -> No
     path = Path(path)
     if path.suffix.lower() == ".npz":
         found = {"R": geometries.R, "F": geometries.F, "E": geometries.E, "z": geometries.atoms}
-        np.savez_compressed(path, **{key: np.asarray(v) for key, v in found.items() if v is not None})
+        arrays: dict[str, Any] = {key: np.asarray(v) for key, v in found.items() if v is not None}
+        np.savez_compressed(path, **arrays)
     elif path.suffix.lower() in (".xyz", ".extxyz"):
         path.write_text(_xyz_text(geometries))
     else:

@@ -45,17 +45,18 @@ def to_ase(model: ForceField, *, energy: str = "kcal/mol", length: float = 1.0) 
         raise ValueError(f"energy must be one of {', '.join(_UNITS)}; got {energy!r}.")
     unit = _UNITS[energy]
 
-    class KernelForceField(Calculator):  # type: ignore[misc, unused-ignore]
+    class KernelForceField(Calculator):
         """Energies in eV and forces in eV/Å of a pellucid force field."""
 
-        implemented_properties = ("energy", "forces")
+        implemented_properties = ["energy", "forces"]  # noqa: RUF012
 
         def calculate(
             self, atoms: Any = None, properties: Any = ("energy",), system_changes: Any = all_changes
         ) -> None:
             super().calculate(atoms, properties, system_changes)
-            numbers = self.atoms.get_atomic_numbers() if model.atoms_.any() else None
-            E, F = model.predict(self.atoms.get_positions()[None] / length, atoms=numbers)
+            molecule: Any = self.atoms
+            numbers = molecule.get_atomic_numbers() if model.atoms_.any() else None
+            E, F = model.predict(molecule.get_positions()[None] / length, atoms=numbers)
             self.results = {"energy": float(E[0]) * unit, "forces": np.asarray(F[0]) * unit / length}
 
     return KernelForceField()

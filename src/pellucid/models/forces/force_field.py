@@ -137,6 +137,10 @@ class ForceField(BaseEstimator):
     (True, 2)
     """
 
+    trials_: Trials | None
+    R_fit_: np.ndarray
+    dual_coef_: np.ndarray
+
     def __init__(
         self,
         kernel: Any = "matern52",
@@ -225,7 +229,7 @@ class ForceField(BaseEstimator):
             raise ValueError(f"alpha must be a positive number or 'loo', got {self.alpha!r}.")
         alpha = 1.0 if chosen else float(check_alphas(self.alpha, "alpha")[0])
         problem = ForceProblem(ForceKernel(kernel, self.permutations_), X, JQ, y, alpha)
-        self.trials_: Trials | None = None
+        self.trials_ = None
         if named or chosen:
             if len(X) < 3:
                 raise ValueError("Choosing length-scale or alpha needs at least 3 geometries; pass both.")
