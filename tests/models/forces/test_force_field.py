@@ -6,7 +6,7 @@ from force_molecules import ATOMS, REST, energy, forces, geometries, rotation
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from pellucid import ForceField
+from pellucid import ForceField, load, save
 from pellucid.features.geometry import Descriptors, inverse_distances
 from pellucid.kernels import RBF, Linear, Matern, RationalQuadratic
 from pellucid.models.forces.hessian import (
@@ -287,3 +287,12 @@ def test_summary(model):
     text = str(model.summary())
     assert "N H H H" in text
     assert "6 permutations" in text
+
+
+def test_model_files(model, tmp_path):
+    for number, field in enumerate((model, ForceField().fit(R, F, energies=E, atoms=ATOMS))):
+        save(field, tmp_path / f"{number}.pellucid")
+        again = load(tmp_path / f"{number}.pellucid")
+        for one, other in zip(again.predict(NEW), field.predict(NEW), strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert str(again.summary()) == str(field.summary())
