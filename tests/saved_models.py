@@ -55,6 +55,11 @@ def exported():
     return [found[name] for name in sorted(found)]
 
 
+def new_rows(model):
+    """Rows to predict: geometries for force fields."""
+    return geometries(1, seed=1) if isinstance(model, pellucid.ForceField) else data().new
+
+
 def fitted(model, target=None, **options):
     """A model fitted to the rows, by default to counts or two classes."""
     if isinstance(model, pellucid.ForceField):
