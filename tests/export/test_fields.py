@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from model_files import changed, members, packed, saved
-from saved_models import exported, fitted, new_rows, variants
+from saved_models import data, exported, fitted, new_rows, variants
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
