@@ -6,6 +6,7 @@ from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
+from force_molecules import ATOMS, energy, forces, geometries
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.gaussian_process import kernels as gp
 from sklearn.model_selection import KFold, StratifiedKFold
@@ -54,8 +55,16 @@ def exported():
     return [found[name] for name in sorted(found)]
 
 
+def new_rows(model):
+    """Rows to predict: geometries for force fields."""
+    return geometries(1, seed=1) if isinstance(model, pellucid.ForceField) else data().new
+
+
 def fitted(model, target=None, **options):
     """A model fitted to the rows, by default to counts or two classes."""
+    if isinstance(model, pellucid.ForceField):
+        R = geometries(8)
+        return model.fit(R, forces(R), energies=energy(R), atoms=ATOMS)
     y = target if target is not None else data().two if is_classifier(model) else data().counts
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

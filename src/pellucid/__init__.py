@@ -4,10 +4,11 @@ Start with :class:`KernelRidge` or :class:`KernelRidgeClassifier`; kernels are i
 """
 
 from pellucid import datasets, kernels, preprocessing
-from pellucid.export import load, save, to_json, to_onnx, to_python, to_sql, to_tables
+from pellucid.export import load, save, to_ase, to_json, to_onnx, to_python, to_sql, to_tables
 from pellucid.models import (
     AdditiveKernelClassifier,
     AdditiveKernelRegressor,
+    ForceField,
     InterpretableKernelClassifier,
     InterpretableKernelRegressor,
     ISKClassifier,
@@ -30,6 +31,7 @@ from pellucid.plots import (
     plot_effects,
     plot_importance,
     plot_loo,
+    plot_molecule,
     plot_stability,
 )
 from pellucid.report import build_report
@@ -39,6 +41,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "AdditiveKernelClassifier",
     "AdditiveKernelRegressor",
+    "ForceField",
     "ISKClassifier",
     "ISKRegressor",
     "InterpretableKernelClassifier",
@@ -62,10 +65,12 @@ __all__ = [
     "plot_effects",
     "plot_importance",
     "plot_loo",
+    "plot_molecule",
     "plot_stability",
     "preprocessing",
     "save",
     "stability",
+    "to_ase",
     "to_json",
     "to_onnx",
     "to_python",

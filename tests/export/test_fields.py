@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from model_files import changed, members, packed, saved
-from saved_models import data, exported, fitted, variants
+from saved_models import data, exported, fitted, new_rows, variants
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -99,7 +99,8 @@ def may_be(class_name, name, node):
 def said(model, rows):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [getattr(model, name)(rows.copy()).tolist() for name in SAYINGS if hasattr(model, name)]
+        found = [getattr(model, name)(rows.copy()) for name in SAYINGS if hasattr(model, name)]
+    return [part.tolist() for one in found for part in (one if isinstance(one, tuple) else (one,))]
 
 
 def outcome(parts, tree, n, name, other, rows):
@@ -127,7 +128,7 @@ def altered_fields(model, seed, most, rows=None):
     rng = random.Random(seed)
     parts = members(saved(model))
     tree = expanded(json.loads(parts["model.json"]), [])
-    rows = data().new if rows is None else rows
+    rows = new_rows(model) if rows is None else rows
     before = said(model, rows)
     places = [(n, name) for n, (_, state) in enumerate(states(tree)) for name in state]
     cases = [(place, other) for place in places for other in (GONE, *rng.sample(OTHERS, 3))]

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from model_files import difference, saved
-from saved_models import data, exported, fitted, variants
+from saved_models import data, exported, fitted, new_rows, variants
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -42,7 +42,7 @@ def readings(model, rows):
 
 
 def assert_round_trip(model, rows=None):
-    rows = data().new if rows is None else rows
+    rows = new_rows(model) if rows is None else rows
     content = saved(model)
     back = load(content)
     assert difference(model, back) is None

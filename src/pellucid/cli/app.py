@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from pellucid.cli import options as o
+from pellucid.cli.forces import forces
 
 app = typer.Typer(
     name="pellucid",
@@ -22,6 +23,8 @@ app = typer.Typer(
     "standard output, everything else to standard error. Exit codes: 0 fine, 1 error, 2 wrong usage.",
     epilog="Begin with: pellucid fit houses.csv --target price --out houses.pellucid",
 )
+
+app.add_typer(forces, name="forces")
 
 F = TypeVar("F", bound=Callable[..., None])
 

@@ -4,7 +4,16 @@ The package holds no data. :func:`load_dataset` reads a folder of yours, a cache
 """
 
 from pellucid.datasets.catalog import Entry, list_datasets
+from pellucid.datasets.geometries import Geometries, read_geometries, write_geometries
 from pellucid.datasets.loaders import load_dataset
 from pellucid.datasets.synthetic import make_synthetic
 
-__all__ = ["Entry", "list_datasets", "load_dataset", "make_synthetic"]
+__all__ = [
+    "Entry",
+    "Geometries",
+    "list_datasets",
+    "load_dataset",
+    "make_synthetic",
+    "read_geometries",
+    "write_geometries",
+]

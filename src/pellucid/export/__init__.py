@@ -2,9 +2,11 @@
 
 :mod:`model_file` keeps a whole model. All other exports write numbers to score with: :mod:`scoring` reads a
 fitted model as a :class:`ScoringModel` of features, axes, terms and a response; :mod:`document` (JSON),
-:mod:`python_source`, :mod:`sql`, :mod:`sheets` and :mod:`onnx` write it, each in its own language.
+:mod:`python_source`, :mod:`sql`, :mod:`sheets` and :mod:`onnx` write it, each in its own
+language. :mod:`calculator` hands force fields to ASE.
 """
 
+from pellucid.export.calculator import to_ase
 from pellucid.export.document import from_json, to_json
 from pellucid.export.model_file import ModelFileInfo, describe, load, save
 from pellucid.export.onnx import to_onnx
@@ -20,6 +22,7 @@ __all__ = [
     "from_json",
     "load",
     "save",
+    "to_ase",
     "to_json",
     "to_onnx",
     "to_python",

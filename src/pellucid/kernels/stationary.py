@@ -1,7 +1,7 @@
 r"""Kernels of the scaled distance: :math:`k(x, y) = h(s)` with :math:`s = \sum_c (x_c - y_c)^2 / \ell_c^2`.
 
-A kernel here is its profile ``h`` and the derivative ``h'``. Everything else follows, with
-:math:`d_c = x_c - y_c`:
+A kernel here is its profile ``h`` and the derivative ``h'``; those that are twice differentiable at zero
+distance have ``h''`` too. Everything else follows, with :math:`d_c = x_c - y_c`:
 
 .. math::
     \partial k/\partial x_c = 2 h'(s)\, d_c / \ell_c^2, \qquad
@@ -30,6 +30,10 @@ class _Stationary(_Scaled):
     @abstractmethod
     def _slope(self, s: np.ndarray) -> np.ndarray:
         """Return ``h'(s)``, any finite value at ``s = 0`` where it is infinite."""
+
+    def _bend(self, s: np.ndarray) -> np.ndarray:
+        """Return ``h''(s)`` where it is finite everywhere: functions then have derivatives with a kernel."""
+        raise self._missing("second derivative at zero distance")
 
     def _squares(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         for rows in (X, Y):
@@ -107,6 +111,9 @@ class RBF(_Stationary):
     def _slope(self, s: np.ndarray) -> np.ndarray:
         return -0.5 * np.exp(-0.5 * s)
 
+    def _bend(self, s: np.ndarray) -> np.ndarray:
+        return 0.25 * np.exp(-0.5 * s)
+
     def _sample_precisions(self, n: int, rng: np.random.RandomState) -> np.ndarray:
         return np.ones(n)
 
@@ -168,6 +175,11 @@ class Matern(_Stationary):
             return -1.5 * np.exp(-t)
         return -5.0 / 6.0 * (1.0 + t) * np.exp(-t)
 
+    def _bend(self, s: np.ndarray) -> np.ndarray:
+        if self.nu != 2.5:
+            return super()._bend(s)
+        return 25.0 / 12.0 * np.exp(-self._distance(s))
+
     def _sample_precisions(self, n: int, rng: np.random.RandomState) -> np.ndarray:
         # so ω is Student's t with 2ν degrees of freedom
         return 2.0 * self.nu / rng.chisquare(2.0 * self.nu, n)
@@ -201,6 +213,10 @@ class RationalQuadratic(_Stationary):
 
     def _slope(self, s: np.ndarray) -> np.ndarray:
         return -0.5 * (1.0 + s / (2.0 * self.shape)) ** (-self.shape - 1.0)
+
+    def _bend(self, s: np.ndarray) -> np.ndarray:
+        u = 1.0 + s / (2.0 * self.shape)
+        return 0.25 * (1.0 + 1.0 / self.shape) * u ** (-self.shape - 2.0)
 
     def _sample_precisions(self, n: int, rng: np.random.RandomState) -> np.ndarray:
         return rng.gamma(self.shape, 1.0 / self.shape, n)

@@ -2,6 +2,7 @@
 
 from pellucid.models.additive.classifier import AdditiveKernelClassifier
 from pellucid.models.additive.regressor import AdditiveKernelRegressor
+from pellucid.models.forces.force_field import ForceField
 from pellucid.models.glm.classifier import KernelClassifier
 from pellucid.models.glm.regressor import KernelGLMRegressor
 from pellucid.models.interpretable.classifier import InterpretableKernelClassifier
@@ -19,6 +20,7 @@ from pellucid.models.stability.repeated_splits import stability
 __all__ = [
     "AdditiveKernelClassifier",
     "AdditiveKernelRegressor",
+    "ForceField",
     "ISKClassifier",
     "ISKRegressor",
     "InterpretableKernelClassifier",

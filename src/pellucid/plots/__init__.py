@@ -6,6 +6,7 @@ from pellucid.plots.contributions import plot_contributions
 from pellucid.plots.effects import plot_effect, plot_effects
 from pellucid.plots.importance import plot_importance
 from pellucid.plots.loo import plot_loo
+from pellucid.plots.molecule import plot_molecule
 from pellucid.plots.stability import plot_stability
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "plot_effects",
     "plot_importance",
     "plot_loo",
+    "plot_molecule",
     "plot_stability",
 ]

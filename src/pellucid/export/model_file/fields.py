@@ -140,6 +140,8 @@ def fits(value: Any, hint: Any) -> bool:
     (True, False, False)
     """
     if isinstance(hint, str):
+        if value is None:
+            return "None" in hint.split("|")
         return name_of(type(value)) is not None and type(value).__name__ in hint.split("|")
     origin, parts = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):

@@ -1,0 +1,111 @@
+"""Geometries, forces and atoms as they enter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+SYMBOLS = """
+X H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr
+Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir
+Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl
+Mc Lv Ts Og
+""".split()  # noqa: SIM905
+_TOUCHING = 1e-3  # of the median distance: atoms nearer than this coincide
+
+
+def check_atoms(atoms: Any, n_atoms: int) -> np.ndarray:
+    """Atomic numbers of shape (N,) from numbers or symbols; zeros, for all alike, where none are given."""
+    if atoms is None:
+        return np.zeros(n_atoms, dtype=np.intp)
+    listed = list(atoms)
+    if len(listed) != n_atoms:
+        raise ValueError(f"atoms lists {len(listed)} atoms, but the geometries have {n_atoms}.")
+    numbers = np.empty(n_atoms, dtype=np.intp)
+    for k, atom in enumerate(listed):
+        if isinstance(atom, str):
+            if atom.strip().capitalize() not in SYMBOLS:
+                raise ValueError(f"atoms holds {atom!r}, which is no chemical symbol.")
+            numbers[k] = SYMBOLS.index(atom.strip().capitalize())
+        elif int(atom) == atom and 0 <= atom < len(SYMBOLS):
+            numbers[k] = int(atom)
+        else:
+            raise ValueError(f"atoms holds {atom!r}, which is no atomic number.")
+    return numbers
+
+
+def check_geometries(R: Any, n_atoms: int | None = None) -> np.ndarray:
+    """Geometries as float64 of shape (n, N, 3); a single one may come as (N, 3)."""
+    R = np.asarray(R, dtype=np.float64)
+    R = R[None] if R.ndim == 2 else R
+    if R.ndim != 3 or R.shape[2] != 3 or R.shape[1] < 2:
+        raise ValueError(f"Geometries must have the shape (geometries, atoms, 3), got {R.shape}.")
+    if len(R) == 0:
+        raise ValueError("Found 0 geometries.")
+    if n_atoms is not None and R.shape[1] != n_atoms:
+        raise ValueError(
+            f"The force field is of a molecule of {n_atoms} atoms; these geometries have {R.shape[1]}."
+        )
+    _finite(R, "positions")
+    a, b = np.triu_indices(R.shape[1], 1)
+    distance = np.linalg.norm(R[:, a] - R[:, b], axis=2)
+    row, pair = np.unravel_index(np.argmin(distance), distance.shape)
+    if distance[row, pair] <= _TOUCHING * np.median(distance):
+        raise ValueError(f"Atoms {a[pair]} and {b[pair]} of geometry {row} are at the same place.")
+    return R
+
+
+def check_forces(F: Any, R: np.ndarray) -> np.ndarray:
+    """Forces of the shape of the geometries."""
+    if F is None:
+        raise ValueError("This estimator requires forces to be passed as the second argument of fit.")
+    F = np.asarray(F, dtype=np.float64)
+    F = F[None] if F.ndim == 2 else F
+    if F.shape != R.shape:
+        raise ValueError(f"Forces must have the shape of the geometries, {R.shape}; got {F.shape}.")
+    _finite(F, "forces")
+    return F
+
+
+def check_energies(energies: Any, n: int) -> np.ndarray | None:
+    """Energies of shape (n,), or ``None``."""
+    if energies is None:
+        return None
+    E = np.asarray(energies, dtype=np.float64).reshape(-1)
+    if len(E) != n:
+        raise ValueError(f"energies has {len(E)} entries, but there are {n} geometries.")
+    _finite(E[:, None], "energies")
+    return E
+
+
+def check_distinct(X: np.ndarray) -> None:
+    """Raise if two geometries have the same descriptors, up to rounding."""
+    order = np.lexsort(X.T[::-1])
+    gap = np.abs(np.diff(X[order], axis=0)).max(axis=1)
+    if np.any(gap <= 1e-12 * np.abs(X).max()):
+        k = int(np.argmin(gap))
+        one, other = sorted((int(order[k]), int(order[k + 1])))
+        raise ValueError(
+            f"Geometries {one} and {other} are the same, up to rotation: drop one of them. A copy adds "
+            f"nothing, and makes leaving one out look better than it is."
+        )
+
+
+def check_same_atoms(atoms: Any, known: np.ndarray) -> None:
+    """Raise unless ``atoms`` are those of the force field, in their order."""
+    if atoms is None:
+        return
+    numbers = check_atoms(atoms, len(known))
+    if np.array_equal(numbers, known):
+        return
+    names = " ".join(SYMBOLS[k] for k in known)
+    if sorted(numbers) == sorted(known):
+        raise ValueError(f"The atoms stand in another order than in training, which was {names}.")
+    raise ValueError(f"These are other atoms than those of the force field, {names}.")
+
+
+def _finite(values: np.ndarray, what: str) -> None:
+    bad = ~np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    if bad.any():
+        raise ValueError(f"The {what} of geometry {int(np.argmax(bad))} contain NaN or infinity.")

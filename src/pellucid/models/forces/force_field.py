@@ -1,0 +1,389 @@
+"""The force field: energies and forces of one molecule from a kernel on its geometries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from pellucid.data.parameters import check_alphas, check_count
+from pellucid.effects import Summary
+from pellucid.features.geometry import Descriptors, pairs_of_atoms
+from pellucid.kernels import RBF, Kernel, Matern, RationalQuadratic
+from pellucid.kernels.stationary import _Stationary
+from pellucid.linalg import limited_threads, row_blocks, solve_cholesky
+from pellucid.models.forces.checks import (
+    SYMBOLS,
+    check_atoms,
+    check_distinct,
+    check_energies,
+    check_forces,
+    check_geometries,
+    check_same_atoms,
+)
+from pellucid.models.forces.choice import Trials, choose
+from pellucid.models.forces.hessian import ForceKernel, ForceSum, covariance_columns, covariance_diagonal
+from pellucid.models.forces.solve import (
+    ForceProblem,
+    choose_solver,
+    leave_one_out,
+    solve_closed,
+    solve_iterative,
+)
+from pellucid.models.forces.symmetries import check_symmetries
+
+_NAMED: dict[str, Kernel] = {
+    "matern52": Matern(nu=2.5),
+    "rbf": RBF(),
+    "rational_quadratic": RationalQuadratic(),
+}
+
+
+@dataclass(frozen=True)
+class ForceExplanation:
+    """An energy as a sum over training geometries, and its slope as a sum over pairs of atoms."""
+
+    energy: float
+    constant: float
+    parts: np.ndarray  # (n,): what each training geometry adds; constant + parts.sum() = energy
+    pairs: np.ndarray  # (d, 2): numbers of the atoms of each pair
+    tension: np.ndarray  # (d,): force along each pair, positive where the atoms repel each other
+    forces: np.ndarray  # (N, 3): the sum of the pairs' forces on each atom
+
+
+class ForceField(BaseEstimator):
+    r"""Energy-conserving force field of one molecule, symmetric under rotations and equivalent atoms.
+
+    Energies are a Gaussian process on inverse distances, :math:`E(r) = c + f(x(r))`, and forces its exact
+    negative gradient. The model is fitted to forces by kernel ridge regression with the covariance of forces,
+
+    .. math:: \tfrac12 \sum_i \|F_i + \partial E(r_i) / \partial r\|^2 + \tfrac{\alpha}{2} \|f\|^2,
+
+    summed over the permutations of equivalent atoms, and the constant :math:`c` to energies. Whatever the
+    training data, the forces of the model conserve its energy.
+
+    Parameters
+    ----------
+    kernel : {"matern52", "rbf", "rational_quadratic"} or Kernel, default="matern52"
+        Kernel on inverse distances. A name leaves its length-scale to be chosen; a kernel, such as
+        ``Matern(20.0, nu=2.5)``, is used as it is. It must be twice differentiable.
+    symmetries : "auto", None or list of permutations, default="auto"
+        Exchanges of equivalent atoms: found from the training geometries, none, or given as lists of atom
+        numbers from 0, which are completed to a group.
+    solver : {"auto", "closed", "iterative"}, default="auto"
+        ``"closed"`` factors the covariance matrix, ``"iterative"`` takes steps of conjugate gradients without
+        ever forming it. ``"auto"`` goes by size and memory, and says why in ``solver_reason_``.
+    alpha : float or "loo", default="loo"
+        Ridge strength: the variance of noise in the forces, for a kernel of amplitude one. Larger is
+        smoother. ``"loo"`` chooses it by exact leave-one-geometry-out, together with the length-scale.
+    tol : float, default=1e-6
+        Relative residual at which steps of the iterative solver stop; smaller takes more steps.
+    max_iter : int, default=5000
+        Most steps of the iterative solver.
+    warm_start : bool, default=False
+        Whether a further call of ``fit`` with the same geometries goes on from the coefficients, length-scale
+        and alpha of the last one.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The kernel with its length-scale, in units of inverse length.
+    alpha_ : float
+        The ridge strength that was used.
+    permutations_ : ndarray of shape (n_permutations, n_atoms)
+        The group of symmetries, the identity first.
+    dual_coef_ : ndarray of shape (n, n_atoms, 3)
+        The coefficients of the training forces.
+    constant_ : float
+        The constant of energies; 0 if none were given.
+    scale_ : float
+        Variance of the Gaussian process in units of the kernel.
+    R_fit_, F_fit_ : ndarray of shape (n, n_atoms, 3)
+        Training geometries and forces.
+    trials_ : Trials or None
+        Length-scales and alphas that were tried, with their leave-one-out error.
+    atoms_ : ndarray of shape (n_atoms,)
+        Atomic numbers; zeros where none were given.
+    solver_, solver_reason_ : str
+        The solver that was used, and why.
+    residuals_ : ndarray
+        Relative residual before each step of the iterative solver; empty after a closed solution.
+
+    Notes ----- Units are those of the training data: with positions in Å and energies in kcal/mol, forces are
+    in kcal/mol/Å, and length-scales in 1/Å.
+
+    References
+    ----------
+    Chmiela, Sauceda, Müller and Tkatchenko (2018), Towards exact molecular dynamics simulations with
+    machine-learned force fields, Nature Communications 9, 3887.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import ForceField
+    >>> rng = np.random.default_rng(0)
+    >>> R = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]) + 0.1 * rng.normal(size=(60, 3, 3))
+    >>> def pull(R):  # springs of length one between the first atom and the others
+    ...     d = R[:, 1:] - R[:, :1]
+    ...     f = (1 - 1 / np.linalg.norm(d, axis=2, keepdims=True)) * d
+    ...     return np.concatenate([f.sum(axis=1, keepdims=True), -f], axis=1)
+    >>> model = ForceField().fit(R[:50], pull(R[:50]), atoms=["O", "H", "H"])
+    >>> energy, force = model.predict(R[50:])
+    >>> bool(np.abs(force - pull(R[50:])).max() < 0.02), len(model.permutations_)
+    (True, 2)
+    """
+
+    trials_: Trials | None
+    R_fit_: np.ndarray
+    dual_coef_: np.ndarray
+
+    def __init__(
+        self,
+        kernel: Any = "matern52",
+        *,
+        symmetries: Any = "auto",
+        solver: str = "auto",
+        alpha: Any = "loo",
+        tol: float = 1e-6,
+        max_iter: int = 5000,
+        warm_start: bool = False,
+    ) -> None:
+        self.kernel = kernel
+        self.symmetries = symmetries
+        self.solver = solver
+        self.alpha = alpha
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+
+    def fit(self, R: Any, F: Any = None, *, energies: Any = None, atoms: Any = None) -> Self:
+        """Fit the force field.
+
+        Parameters
+        ----------
+        R : array-like of shape (n, n_atoms, 3)
+            Geometries of one molecule, its atoms always in the same order.
+        F : array-like of shape (n, n_atoms, 3)
+            Forces on the atoms.
+        energies : array-like of shape (n,), optional
+            Energies, for the constant that forces leave open.
+        atoms : sequence of n_atoms symbols or atomic numbers, optional
+            What the atoms are: only like atoms can be equivalent. Without it all are taken to be alike.
+
+        Returns
+        -------
+        ForceField
+            Itself.
+        """
+        R = check_geometries(R)
+        F = check_forces(F, R)
+        E = check_energies(energies, len(R))
+        check_count(self.max_iter, "max_iter", 1)
+        if len(R) < 2:
+            raise ValueError(f"A force field needs at least 2 geometries, got {len(R)}.")
+        self.atoms_ = check_atoms(atoms, R.shape[1])
+        D = Descriptors.of(R)
+        check_distinct(D.X)
+        again = self.warm_start and hasattr(self, "R_fit_") and np.array_equal(self.R_fit_, R)
+        with limited_threads(D.X):
+            if not again:
+                self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
+            Q, JQ = D.internal()
+            y = np.einsum("npm,np->nm", Q, F.reshape(len(F), -1))
+            unit = float(np.sqrt(np.mean(y**2))) or 1.0
+            problem = self._state(D.X, JQ, y / unit, again)
+            if self.trials_ is not None and not again:
+                self.trials_ = replace(self.trials_, rmse=unit * self.trials_.rmse)
+            start = None
+            if again:
+                start = np.einsum("npm,np->nm", Q, self.dual_coef_.reshape(len(R), -1)).ravel() / unit
+            a = self._solve(problem, start) * unit
+        self.kernel_, self.alpha_ = problem.kernel.kernel, problem.alpha
+        self.scale_ = unit * float(problem.y.ravel() @ a) / problem.size
+        self.R_fit_, self.F_fit_ = R, F
+        self.dual_coef_ = np.einsum("npm,nm->np", Q, a.reshape(y.shape)).reshape(R.shape)
+        self.__dict__.pop("_sum", None)
+        self.constant_ = 0.0 if E is None else float(np.mean(E - self._evaluate(D)[0]))
+        return self
+
+    def _state(self, X: np.ndarray, JQ: np.ndarray, y: np.ndarray, again: bool) -> ForceProblem:
+        """The problem with kernel and alpha: those of the last fit, given, or chosen."""
+        if again:
+            return ForceProblem(ForceKernel(self.kernel_, self.permutations_), X, JQ, y, self.alpha_)
+        named = isinstance(self.kernel, str)
+        if named and self.kernel not in _NAMED:
+            raise ValueError(f"Unknown kernel {self.kernel!r} for forces. Known names: {', '.join(_NAMED)}.")
+        kernel = _NAMED[self.kernel] if named else self.kernel
+        if not isinstance(kernel, _Stationary) or np.ndim(kernel.length_scale):
+            raise ValueError(
+                f"Forces need a kernel of the distance with one length-scale, such as "
+                f"Matern(20.0, nu=2.5), RBF(20.0) or RationalQuadratic(20.0); got {kernel!r}."
+            )
+        kernel._bend(np.zeros(1))  # raises where there is no second derivative
+        chosen = isinstance(self.alpha, str)
+        if chosen and self.alpha != "loo":
+            raise ValueError(f"alpha must be a positive number or 'loo', got {self.alpha!r}.")
+        alpha = 1.0 if chosen else float(check_alphas(self.alpha, "alpha")[0])
+        problem = ForceProblem(ForceKernel(kernel, self.permutations_), X, JQ, y, alpha)
+        self.trials_ = None
+        if named or chosen:
+            if len(X) < 3:
+                raise ValueError("Choosing length-scale or alpha needs at least 3 geometries; pass both.")
+            problem, self.trials_ = choose(problem, length_scale=named, alpha=chosen)
+        return problem
+
+    def _solve(self, problem: ForceProblem, start: np.ndarray | None) -> np.ndarray:
+        choice = choose_solver(self.solver, problem.size)
+        self.solver_, self.solver_reason_ = choice.name, choice.reason
+        if choice.name == "closed":
+            self.residuals_ = np.zeros(0)
+            return solve_closed(problem)[0]
+        a, self.residuals_ = solve_iterative(problem, tol=self.tol, max_iter=self.max_iter, start=start)
+        return a
+
+    # ------------------------------------------------------------ predicting
+    @cached_property
+    def _sum(self) -> ForceSum:
+        """The fitted function; made from what is stored, and not stored with the model."""
+        D = Descriptors.of(self.R_fit_)
+        kernel = ForceKernel(self.kernel_, self.permutations_)
+        return ForceSum.of(kernel, D.X, D.push_forward(self.dual_coef_))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        return {key: value for key, value in state.items() if key != "_sum"}
+
+    def _evaluate(self, D: Descriptors) -> tuple[np.ndarray, np.ndarray]:
+        energy, downhill = self._sum.evaluate(D.X)
+        return energy, D.pull_back(downhill)
+
+    def predict(self, R: Any, *, atoms: Any = None, return_std: bool = False) -> tuple[np.ndarray, ...]:
+        """Energies and forces of geometries.
+
+        Parameters
+        ----------
+        R : array-like of shape (n, n_atoms, 3)
+            Geometries, atoms in the order of training.
+        atoms : sequence, optional
+            What the atoms are, to have their order checked.
+        return_std : bool, default=False
+            Whether to return the posterior standard deviation of each force as well.
+
+        Returns
+        -------
+        energies : ndarray of shape (n,)
+        forces : ndarray of shape (n, n_atoms, 3)
+        std : ndarray of shape (n, n_atoms, 3)
+            Only with ``return_std=True``. It speaks of what the training geometries leave open, under the
+            kernel taken at its word.
+        """
+        check_is_fitted(self)
+        R = check_geometries(R, len(self.atoms_))
+        check_same_atoms(atoms, self.atoms_)
+        D = Descriptors.of(R)
+        energy, forces = self._evaluate(D)
+        if not return_std:
+            return energy + self.constant_, forces
+        return energy + self.constant_, forces, self._std(D)
+
+    def _fitted_problem(self) -> tuple[ForceProblem, np.ndarray]:
+        """The problem that was solved, and the internal coordinates of its geometries."""
+        D = Descriptors.of(self.R_fit_)
+        Q, JQ = D.internal()
+        y = np.einsum("npm,np->nm", Q, self.F_fit_.reshape(len(Q), -1))
+        return ForceProblem(ForceKernel(self.kernel_, self.permutations_), D.X, JQ, y, self.alpha_), Q
+
+    def _std(self, D: Descriptors) -> np.ndarray:
+        """Posterior standard deviations: prior minus what the training forces explain."""
+        problem, _ = self._fitted_problem()
+        n, m = problem.y.shape
+        _, L = solve_closed(problem)
+        Q, JQ = D.internal()
+        out = np.empty((len(D.X), 3 * D.n_atoms))
+        for rows in row_blocks(len(D.X), 8.0 * 3 * m * problem.size):
+            k = len(D.X[rows])
+            both = (np.concatenate([problem.X, D.X[rows]]), np.concatenate([problem.JQ, JQ[rows]]))
+            cross = covariance_columns(problem.kernel, *both, np.arange(n * m, (n + k) * m))[: n * m]
+            solved = solve_cholesky(L, cross)
+            prior = covariance_diagonal(problem.kernel, D.X[rows], JQ[rows])
+            for i in range(k):
+                c = slice(i * m, (i + 1) * m)
+                left = prior[i] - cross[:, c].T @ solved[:, c]
+                q = Q[rows][i]
+                out[rows.start + i] = np.einsum("pm,mk,pk->p", q, left, q)
+        std = np.sqrt(np.maximum(out, 0.0) * self.scale_)
+        return std.reshape(len(D.X), D.n_atoms, 3)
+
+    def leave_one_out(self) -> np.ndarray:
+        """Residuals of the forces of every training geometry, predicted by the model of all others.
+
+        Exact, from one factorisation of the covariance matrix, with kernel and alpha as they are.
+
+        Returns
+        -------
+        residuals : ndarray of shape (n, n_atoms, 3)
+        """
+        check_is_fitted(self)
+        problem, Q = self._fitted_problem()
+        change = leave_one_out(problem) - problem.y
+        return self.F_fit_ + np.einsum("npm,nm->np", Q, change).reshape(self.F_fit_.shape)
+
+    def score(self, R: Any, F: Any) -> float:
+        """Share of the variance of forces explained, R²; 1 is perfect."""
+        R = check_geometries(R, len(self.atoms_))
+        F = check_forces(F, R)
+        error = self.predict(R)[1] - F
+        return float(1.0 - np.sum(error**2) / max(np.sum((F - F.mean()) ** 2), np.finfo(float).tiny))
+
+    # --------------------------------------------------------------- reading
+    def explain(self, geometry: Any) -> ForceExplanation:
+        """Take the energy and the forces of one geometry apart, exactly.
+
+        Parameters
+        ----------
+        geometry : array-like of shape (n_atoms, 3)
+
+        Returns
+        -------
+        ForceExplanation
+            The energy as the constant plus a part per training geometry; the forces as a push or pull along
+            each pair of atoms.
+        """
+        check_is_fitted(self)
+        R = check_geometries(geometry, len(self.atoms_))
+        if len(R) != 1:
+            raise ValueError(f"explain takes one geometry, got {len(R)}.")
+        D = Descriptors.of(R)
+        parts = self._sum.parts(D.X[0])
+        _, downhill = self._sum.evaluate(D.X)
+        length = np.linalg.norm(D.G[0], axis=1)  # derivative of x along the pair
+        return ForceExplanation(
+            float(self.constant_ + parts.sum()),
+            float(self.constant_),
+            parts,
+            np.column_stack(pairs_of_atoms(len(self.atoms_))),
+            -downhill[0] * length,
+            D.pull_back(downhill)[0],
+        )
+
+    def summary(self) -> Summary:
+        """What was fitted, on half a screen; print it."""
+        check_is_fitted(self)
+        facts: list[tuple[str, object]] = [
+            ("geometries", len(self.R_fit_)),
+            ("atoms", " ".join(SYMBOLS[k] for k in self.atoms_) if self.atoms_.any() else len(self.atoms_)),
+            ("symmetries", f"{len(self.permutations_)} permutations of equivalent atoms"),
+            ("kernel", str(self.kernel_)),
+            ("alpha", f"{self.alpha_:.3g}" + (" (chosen by leave-one-out)" if self.alpha == "loo" else "")),
+            ("solver", f"{self.solver_}: {self.solver_reason_}"),
+        ]
+        if self.trials_ is not None:
+            rmse = self.trials_.rmse.min()
+            facts.append(
+                ("leave-one-out RMSE of forces", f"{rmse:.3g}, on {self.trials_.n_geometries} geometries")
+            )
+        return Summary(type(self).__name__, facts)

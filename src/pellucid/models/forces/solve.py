@@ -1,0 +1,156 @@
+"""From training geometries to coefficients: in closed form, or by conjugate gradients without the matrix."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+from sklearn.exceptions import ConvergenceWarning
+
+from pellucid._progress import Progress
+from pellucid.linalg import (
+    available_memory,
+    cholesky_in_place,
+    format_bytes,
+    pivoted_cholesky,
+    require_memory,
+    solve_cholesky,
+)
+from pellucid.linalg.conjugate_gradients import conjugate_gradients, low_rank_preconditioner
+from pellucid.models.forces.hessian import (
+    ForceKernel,
+    ForceSum,
+    covariance_columns,
+    covariance_diagonal,
+    fill_covariance,
+)
+
+SOLVERS = ("closed", "iterative")
+_LARGEST = 30_000  # unknowns up to which a factorisation is faster than steps of conjugate gradients
+_SHARE = 0.3  # of the memory that is left, for the columns of the preconditioner
+_PROTOTYPES = 4000  # at most so many columns
+
+
+@dataclass(frozen=True, eq=False)
+class ForceProblem:
+    """Training geometries in internal coordinates."""
+
+    kernel: ForceKernel
+    X: np.ndarray  # (n, d): descriptors
+    JQ: np.ndarray  # (n, d, m): Jacobians
+    y: np.ndarray  # (n, m): forces
+    alpha: float
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns, n m."""
+        return self.y.size
+
+    def vectors(self, a: np.ndarray) -> np.ndarray:
+        """The vectors ``v = J a`` of shape (n, d)."""
+        return np.einsum("ndm,nm->nd", self.JQ, a.reshape(self.y.shape))
+
+    def covariance(self, label: str = "") -> np.ndarray:
+        """The matrix ``K + αI``."""
+        K = np.empty((self.size, self.size))
+        progress = Progress(label or "covariance of forces", len(self.X))
+        fill_covariance(K, self.kernel, self.X, self.JQ, progress.step)
+        progress.close()
+        K.flat[:: self.size + 1] += self.alpha
+        return K
+
+    def product(self) -> Callable[[np.ndarray], np.ndarray]:
+        """Products ``(K + αI) a`` from the weights between geometries alone, which are kept."""
+        points = self.kernel.images(self.X).reshape(-1, self.X.shape[1])
+        A, B = self.kernel.weights(self.X, points)
+
+        def times(a: np.ndarray) -> np.ndarray:
+            downhill = ForceSum.of(self.kernel, self.X, self.vectors(a)).combine(self.X, A, B)[1]
+            return np.einsum("ndm,nd->nm", self.JQ, downhill).ravel() + self.alpha * a
+
+        return times
+
+
+@dataclass(frozen=True)
+class SolverChoice:
+    """Which solver, and why."""
+
+    name: str
+    reason: str
+
+
+def choose_solver(solver: str, size: int) -> SolverChoice:
+    """The solver asked for, or the one that suits the number of unknowns and the memory."""
+    if solver in SOLVERS:
+        return SolverChoice(solver, "as asked for")
+    if solver != "auto":
+        raise ValueError(f"solver must be 'auto', 'closed' or 'iterative', got {solver!r}.")
+    need, have = 8.0 * 1.05 * size**2, available_memory()
+    text = f"{size} unknowns, whose matrix takes {format_bytes(8.0 * size**2)}"
+    if need > have:
+        return SolverChoice("iterative", f"{text} of {format_bytes(have)} left")
+    if size > _LARGEST:
+        return SolverChoice("iterative", f"{text}; steps are faster than a factorisation of that size")
+    return SolverChoice("closed", text)
+
+
+def solve_closed(problem: ForceProblem) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (n m,) by a Cholesky factorisation in place, and the factor."""
+    require_memory(problem.size, 1.05, what="the covariance of forces")
+    L = cholesky_in_place(problem.covariance())
+    return solve_cholesky(L, problem.y.reshape(-1, 1))[:, 0], L
+
+
+def solve_iterative(
+    problem: ForceProblem, *, tol: float, max_iter: int, start: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients by preconditioned conjugate gradients, and the relative residual before each step.
+
+    The preconditioner comes from prototype columns of the matrix, chosen by randomly pivoted Cholesky.
+    """
+    size = problem.size
+    rank = int(min(_PROTOTYPES, size // 2 + 1, _SHARE * available_memory() / (3 * 8.0 * size)))
+    diagonal = np.einsum("nii->ni", covariance_diagonal(problem.kernel, problem.X, problem.JQ)).ravel()
+
+    def columns(index: np.ndarray) -> np.ndarray:
+        return covariance_columns(problem.kernel, problem.X, problem.JQ, index)
+
+    factor = pivoted_cholesky(columns, diagonal, max(rank, 1), tolerance=1e-14, random_state=0).factor
+    progress = Progress("conjugate gradients")
+    found = conjugate_gradients(
+        problem.product(),
+        problem.y.ravel(),
+        precondition=low_rank_preconditioner(factor, problem.alpha),
+        start=start,
+        tol=tol,
+        max_iter=max_iter,
+        step=lambda residual: progress.step(f"residual {residual:.1e}, until {tol:.0e}"),
+    )
+    progress.close()
+    if not found.converged:
+        warnings.warn(
+            f"Conjugate gradients stopped after {found.n_iter} steps at a relative residual of "
+            f"{found.residuals[-1]:.1e}, above tol = {tol:g}. Raise max_iter and fit again with "
+            f"warm_start=True, which goes on from here.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return found.x, found.residuals
+
+
+def leave_one_out(problem: ForceProblem) -> np.ndarray:
+    r"""Residuals (n, m) of every geometry, predicted by the model of all others: exact, from one factor.
+
+    With :math:`C = (K + \alpha I)^{-1}`, leaving out the rows of geometry i leaves the residual
+    :math:`C_{ii}^{-1} a_i`, :math:`C_{ii}` being the m × m block of the inverse.
+    """
+    a, L = solve_closed(problem)
+    n, m = problem.y.shape
+    inverse, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
+    blocks = np.array([inverse[i * m : (i + 1) * m, i * m : (i + 1) * m] for i in range(n)])
+    lower = np.tril(blocks)
+    full = lower + np.swapaxes(np.tril(blocks, -1), 1, 2)
+    return np.linalg.solve(full, a.reshape(n, m, 1))[:, :, 0]
