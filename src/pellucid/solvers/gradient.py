@@ -102,5 +102,6 @@ def _likelihood(
     q = Z.shape[1]
     scale = np.einsum("nq,nq->q", Z, a) / free
     value = 0.5 * (np.mean(np.log(scale)) + log_det / free)
-    W = 0.5 / free * (B - (a / scale) @ a.T / q)
-    return float(value), W
+    B *= 0.5 / free
+    B -= (a / scale) @ (0.5 / (free * q) * a.T)
+    return float(value), B

@@ -176,10 +176,10 @@ def test_a_descent_that_is_cut_short_warns(monkeypatch):
 def test_singular_systems_are_walls():
     """Where the factorisation needs jitter the descent turns back, and the search for a length-scale too."""
     from pellucid._progress import Progress
-    from pellucid.models.search.gradient_search import _Objective
+    from pellucid.models.search.gradient_search import PULL, Data, _Objective
 
     objective = _Objective(
-        RBF(), 1e-18, np.array([0]), X, Y, np.ones(40), True, "loo", Progress("learning kernel parameters")
+        RBF(), 1e-18, np.array([0]), Data(X, Y, np.ones(40), True), "loo", PULL, Progress("learning")
     )
     value, gradient = objective(np.array([6.0, 0.0]))
     assert value == 1e300

@@ -20,7 +20,8 @@ from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
 from pellucid.linalg import limited_threads
 from pellucid.models.ridge.base import KernelRidgeBase
-from pellucid.models.search.gradient_search import Learned, learn_parameters
+from pellucid.models.search.gradient_search import Data, Learned, learn_parameters, sample_rows
+from pellucid.solvers import CRITERIA
 
 
 def _has(method: str) -> Any:
@@ -83,11 +84,18 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
     """
 
     def __init__(
-        self, estimator: Any, param_grid: Any = None, *, ard: bool = False, n_jobs: int | None = None
+        self,
+        estimator: Any,
+        param_grid: Any = None,
+        *,
+        ard: bool = False,
+        criterion: str = "auto",
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
         self.ard = ard
+        self.criterion = criterion
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -107,6 +115,8 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 f"LooSearch needs an estimator with exact leave-one-out: KernelRidge, KernelRidgeClassifier "
                 f"or KernelFisherDiscriminant, got {type(self.estimator).__name__}."
             )
+        if self.criterion not in ("auto", *CRITERIA):
+            raise ValueError(f"criterion must be 'auto', 'loo', 'gcv' or 'ml', got {self.criterion!r}.")
         if self.param_grid is None:
             self._descend(X, y, sample_weight)
         else:
@@ -123,6 +133,8 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def _criterion(self) -> str:
+        if self.criterion != "auto":
+            return self.criterion
         return self.estimator.alpha if isinstance(self.estimator.alpha, str) else "loo"
 
     # ------------------------------------------------------------------ grid
@@ -149,17 +161,24 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
 
     # --------------------------------------------------------------- descent
     def _descend(self, X: Any, y: Any, sample_weight: Any) -> None:
-        first = _fitted(self.estimator, {}, X, y, sample_weight)  # a good start
+        first = clone(self.estimator)
+        rows, Y, weight = first._problem(X, y, sample_weight)
+        kept = np.flatnonzero(weight)
+        sample = sample_rows(len(kept)) if self.ard else None
+        if sample is None:
+            first = _fitted(self.estimator, {}, X, y, sample_weight)  # a good start
+        else:  # many length-scales will move far from one start or the other
+            first._fit_targets(*(part[kept[sample]] for part in (rows, Y, weight)))
         kernel = first.kernel_
         if self.ard:
-            if first.X_fit_.ndim != 2:
+            if rows.ndim != 2:
                 raise ValueError("ard=True learns one length-scale per column, but the rows have no columns.")
-            kernel = kernel.with_ard(first.X_fit_.shape[1])
+            kernel = kernel.with_ard(rows.shape[1])
         if kernel.theta.size == 0:
             raise ValueError(
                 f"The kernel {kernel} has no parameters to learn. Pass a param_grid, or another kernel."
             )
-        found = self._learn(kernel, first, X, y, sample_weight)
+        found = self._learn(kernel, first, rows[kept], Y[kept], weight[kept])
         if not found.converged:
             warnings.warn(
                 "The search for kernel parameters stopped before it converged; the best parameters seen are "
@@ -167,45 +186,44 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 SearchWarning,
                 stacklevel=3,
             )
-        self.best_estimator_ = self._polish(found, first, X, y, sample_weight)
+        best = self._polish(found, X, y, sample_weight, thorough=sample is None)
+        by = self._criterion
+        self.best_estimator_ = first if sample is None and first._criteria[by] < best._criteria[by] else best
         self.best_params_ = {"kernel": self.best_estimator_.kernel_}
         self.results_ = {
-            "criterion": [self._criterion],
-            "value": [self.best_estimator_._criteria[self._criterion]],
+            "criterion": [by],
+            "value": [self.best_estimator_._criteria[by]],
             "n_evaluations": [found.n_evaluations],
             "converged": [found.converged],
         }
 
-    def _learn(self, kernel: Kernel, first: Any, X: Any, y: Any, sample_weight: Any) -> Learned:
+    def _learn(self, kernel: Kernel, first: Any, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> Learned:
         """Descend from the kernel and the alpha of the first fit, each output in units of its spread."""
-        _, Y, _ = clone(self.estimator)._problem(X, y, sample_weight)
-        weight = first.weight_fit_
-        targets = (Y[first._kept] - first._shift) / first._unit
+        targets = (Y - first._shift) / first._unit
         share = weight / weight.sum()
         spread = np.sqrt(share @ (targets - share @ targets) ** 2)
         alpha = float(np.exp(np.mean(np.log(first._alpha))))
         if not np.any(spread > 0):  # constant targets: nothing to learn
             return Learned(kernel, alpha, 0, True)
-        with limited_threads(first.X_fit_):
+        targets = targets[:, spread > 0] / spread[spread > 0]
+        with limited_threads(X):
             return learn_parameters(
                 kernel,
                 alpha,
-                first.X_fit_,
-                targets[:, spread > 0] / spread[spread > 0],
-                weight,
-                fit_intercept=bool(first.fit_intercept),
+                Data(X, targets, weight, bool(self.estimator.fit_intercept)),
                 criterion=self._criterion,
                 learn_alpha=isinstance(self.estimator.alpha, str),
                 tied=isinstance(self.estimator.kernel, str) and not self.ard,
+                ard=self.ard,
             )
 
-    def _polish(self, found: Learned, first: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-        """Fit with the learned kernel, alpha chosen anew near the learned one; or keep a better start."""
+    def _polish(self, found: Learned, X: Any, y: Any, sample_weight: Any, *, thorough: bool) -> Any:
+        """Fit with the learned kernel, alpha chosen anew near the learned one."""
         params: dict[str, Any] = {"kernel": found.kernel}
         if isinstance(self.estimator.alpha, str) and self.estimator.alphas is None:
-            params["alphas"] = found.alpha * 10.0 ** (np.arange(-8, 9) / 4.0)
-        best = _fitted(self.estimator, params, X, y, sample_weight)
-        return first if first._criteria[self._criterion] < best._criteria[self._criterion] else best
+            reach = 8 if thorough else 1 if self.estimator.alpha == self._criterion else 3
+            params["alphas"] = found.alpha * 10.0 ** (np.arange(-reach, reach + 1) / 4.0)
+        return _fitted(self.estimator, params, X, y, sample_weight)
 
     # ------------------------------------------------------------ delegation
     @available_if(_has("predict"))
