@@ -153,16 +153,6 @@ def test_the_start_is_kept_where_it_is_better():
         assert search.best_score_ <= KernelRidge("matern").fit(X, y).loo_.mse * (1 + 1e-9)
 
 
-def test_many_rows_start_on_a_sample(monkeypatch):
-    from pellucid.models.search import gradient_search
-
-    X, y = relevant(n=120)
-    full = LooSearch(KernelRidge("rbf"), ard=True).fit(X, y)
-    monkeypatch.setattr(gradient_search, "_SAMPLE", 40)
-    sampled = LooSearch(KernelRidge("rbf"), ard=True).fit(X, y)
-    assert sampled.best_score_ == pytest.approx(full.best_score_, rel=0.05)
-
-
 def test_a_descent_that_is_cut_short_warns(monkeypatch):
     from pellucid.models.search import loo_search as module
 

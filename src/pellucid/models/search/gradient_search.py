@@ -19,14 +19,15 @@ from pellucid.solvers import criterion_gradient
 _SAMPLE = 1000  # rows on which a long search starts
 _REACH = np.log(1e3)  # parameters may move by this factor either way
 _FLOOR = 1e-9  # smallest alpha, relative to the kernel's mean diagonal
+_NOISE = 1e-2  # smallest alpha to start from, likewise: where alpha is next to nothing, so is its gradient
 _GRID = (
     100.0  # steps of logarithms are rounded to 1/100: below what data can tell, above what rounding can move
 )
-# Length-scales of one feature each are taken to lie within a factor of e² or so of the start, unless the data
+# Length-scales of one feature each are taken to lie within a factor of e or so of the start, unless the data
 # say otherwise: this is the standard deviation of their logarithms before any data were seen.
-_SPREAD = 2.0
+_SPREAD = 1.0
 _GAIN = 1e-4  # a finish on all rows stops when the next step promises less
-_HALVINGS = 5  # most times that a step of the finish is shortened
+_TRIES = 6  # lengths tried for a step of it
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,14 @@ def learn_parameters(
     ``ard`` has many length-scales to learn: a prior holds them near the start, the less the more rows there
     are, and the finish on all rows takes the curvature over from the sample.
     """
+    diagonal = max(float(kernel._diag(data.X).mean()), np.finfo(float).tiny)
+    if ard and learn_alpha:
+        alpha = max(alpha, _NOISE * diagonal)
     groups = _groups(kernel, tied)
     n_free = int(groups.max()) + 1
     bounds = np.tile([-_REACH, _REACH], (n_free + 1, 1))  # of logarithms of factors by which parameters move
     if learn_alpha:  # below the floor the system is singular for all purposes
-        floor = np.log(_FLOOR * max(float(kernel._diag(data.X).mean()), np.finfo(float).tiny) / alpha)
+        floor = np.log(_FLOOR * diagonal / alpha)
         bounds[-1] = min(float(floor), 0.0), 2.0 * _REACH
     else:
         bounds[-1] = 0.0
@@ -133,12 +137,15 @@ def finish(
         step = np.where(free, -H @ np.where(free, g, 0.0), 0.0)
         if -0.5 * (g @ step) <= _GAIN:
             return x, n_evaluations, True
-        for halving in range(_HALVINGS + 1):
-            new = np.clip(x + 0.5**halving * step, *bounds.T)
+        t = 1.0
+        for _ in range(_TRIES):
+            new = np.clip(x + t * step, *bounds.T)
             new_value, new_g = objective(new)
             n_evaluations += 1
             if new_value < value:
                 break
+            rise = t * float(g @ step)  # shorten to the minimum of the parabola through what was seen
+            t *= np.clip(0.5 * rise / (rise + value - new_value), 0.1, 0.5)
         else:  # as low as the criterion can be told from its neighbours
             return x, n_evaluations, True
         H = _updated(H, new - x, new_g - g)
@@ -168,7 +175,7 @@ def _strength(criterion: str, data: Data, ard: bool) -> float:
     if not ard:
         return PULL
     # minus a log prior, per observation as the likelihood is; half a log error weighs as much as that
-    unit = 1.0 if criterion == "ml" else 2.0
+    unit = 2.0 if criterion in ("loo", "gcv") else 1.0
     return unit / (_SPREAD**2 * float(np.maximum(1.0, data.weight).sum()))
 
 
@@ -208,7 +215,7 @@ class _Objective:
         d_theta = np.bincount(self.groups, kernel.parameter_gradient(data.X, W))
         gradient = np.append(d_theta, d_log_alpha)
         self.progress.step(f"{self.criterion} {value:.4g}")
-        if self.criterion != "ml":  # compare errors by their ratios
+        if self.criterion in ("loo", "gcv"):  # compare errors by their ratios
             value, gradient = float(np.log(value)), gradient / value
         # lest parameters drift along directions of which the data say nothing
         away = np.append(steps[:-1], 0.0)

@@ -115,8 +115,10 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 f"LooSearch needs an estimator with exact leave-one-out: KernelRidge, KernelRidgeClassifier "
                 f"or KernelFisherDiscriminant, got {type(self.estimator).__name__}."
             )
-        if self.criterion not in ("auto", *CRITERIA):
-            raise ValueError(f"criterion must be 'auto', 'loo', 'gcv' or 'ml', got {self.criterion!r}.")
+        if self.criterion not in ("auto", "mixed", *CRITERIA):
+            raise ValueError(
+                f"criterion must be 'auto', 'loo', 'gcv', 'ml' or 'mixed', got {self.criterion!r}."
+            )
         if self.param_grid is None:
             self._descend(X, y, sample_weight)
         else:
@@ -135,7 +137,8 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
     def _criterion(self) -> str:
         if self.criterion != "auto":
             return self.criterion
-        return self.estimator.alpha if isinstance(self.estimator.alpha, str) else "loo"
+        own = self.estimator.alpha if isinstance(self.estimator.alpha, str) else "loo"
+        return "mixed" if self.ard and own == "loo" else own
 
     # ------------------------------------------------------------------ grid
     def _sweep(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -188,11 +191,13 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
             )
         best = self._polish(found, X, y, sample_weight, thorough=sample is None)
         by = self._criterion
-        self.best_estimator_ = first if sample is None and first._criteria[by] < best._criteria[by] else best
-        self.best_params_ = {"kernel": self.best_estimator_.kernel_}
+        if sample is None and _value(first, by) < _value(best, by):
+            best = first
+        self.best_estimator_ = best
+        self.best_params_ = {"kernel": best.kernel_}
         self.results_ = {
             "criterion": [by],
-            "value": [self.best_estimator_._criteria[by]],
+            "value": [_value(best, by)],
             "n_evaluations": [found.n_evaluations],
             "converged": [found.converged],
         }
@@ -218,12 +223,18 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
             )
 
     def _polish(self, found: Learned, X: Any, y: Any, sample_weight: Any, *, thorough: bool) -> Any:
-        """Fit with the learned kernel, alpha chosen anew near the learned one."""
+        """Fit with the learned kernel, alpha chosen anew: near the learned one if that has the same aim."""
         params: dict[str, Any] = {"kernel": found.kernel}
-        if isinstance(self.estimator.alpha, str) and self.estimator.alphas is None:
-            reach = 8 if thorough else 1 if self.estimator.alpha == self._criterion else 3
-            params["alphas"] = found.alpha * 10.0 ** (np.arange(-reach, reach + 1) / 4.0)
-        return _fitted(self.estimator, params, X, y, sample_weight)
+        near = self.estimator.alpha == self._criterion
+        if not isinstance(self.estimator.alpha, str) or self.estimator.alphas is not None or thorough > near:
+            return _fitted(self.estimator, params, X, y, sample_weight)
+        reach = 8 if thorough else 1 if near else 3
+        factors = 10.0 ** (np.arange(-reach, reach + 1) / 4.0)
+        best = _fitted(self.estimator, params | {"alphas": found.alpha * factors}, X, y, sample_weight)
+        chosen = float(best._alpha[0])
+        if not thorough and np.isclose(chosen / found.alpha, factors[[0, -1]]).any():  # look further, once
+            best = _fitted(self.estimator, params | {"alphas": chosen * factors}, X, y, sample_weight)
+        return best
 
     # ------------------------------------------------------------ delegation
     @available_if(_has("predict"))
@@ -314,6 +325,14 @@ def _fitted(estimator: Any, params: dict[str, Any], X: Any, y: Any, sample_weigh
     return clone(estimator).set_params(**own).fit(X, y, sample_weight=sample_weight)
 
 
+def _value(model: Any, criterion: str) -> float:
+    """Criterion of a fitted model, smaller is better."""
+    if criterion != "mixed":
+        return model._criteria[criterion]
+    error = max(model._criteria["loo"], np.finfo(float).tiny)
+    return model._criteria["ml"] + 0.5 * float(np.log(error))
+
+
 def _fit_one(
     estimator: Any,
     params: dict[str, Any],
@@ -324,7 +343,7 @@ def _fit_one(
 ) -> tuple[dict[str, Any], Any]:
     """One combination: its figures, and the fitted model."""
     model = _fitted(estimator, params, X, y, sample_weight)
-    row = {"value": model._criteria[criterion], "loo_mse": model.loo_.mse, "alpha": model.alpha_}
+    row = {"value": _value(model, criterion), "loo_mse": model.loo_.mse, "alpha": model.alpha_}
     if model.loo_.error_rate is not None:
         row["loo_error_rate"] = model.loo_.error_rate
     return row, model
