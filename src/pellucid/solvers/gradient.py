@@ -10,7 +10,9 @@ changes by
     B), \qquad W = -\alpha\, (B u)\, \tilde a^T + \alpha\, B \operatorname{diag}(v) B ,
 
 because :math:`dB = -B\, d\tilde K\, B`. The marginal likelihood has
-:math:`W = \tfrac12 (B - \tilde a \tilde a^T/\sigma^2)`.
+:math:`W = \tfrac12 (B - \tilde a \tilde a^T/\sigma^2)`, per observation. Half the logarithm of the error is,
+per observation too, minus the log likelihood of the leave-one-out residuals at their own variance; added to
+the marginal likelihood it makes the mixed criterion.
 """
 
 import numpy as np

@@ -52,6 +52,34 @@ def test_the_criterion_chooses_length_scales_and_the_estimator_alpha():
     assert learned(X, y, "ml", alpha=0.1).best_estimator_.alpha_ == 0.1
 
 
+def test_leave_one_out_alone_needs_a_hundred_rows_per_length_scale():
+    X, y = relevant(201, 2)
+    assert learned(X[:200], y[:200], "auto").results_["criterion"] == ["mixed"]
+    assert learned(X, y, "auto").results_["criterion"] == ["loo"]
+    weight = np.r_[np.ones(200), 0.0]
+    assert learned(X, y, "auto", weight=weight).results_["criterion"] == ["mixed"]
+    shared = LooSearch(KernelRidge("rbf")).fit(X[:30], y[:30])
+    assert shared.results_["criterion"] == ["loo"]
+
+
+@pytest.mark.parametrize("criterion", ["loo", "mixed"])
+def test_few_rows_do_not_scatter_length_scales(criterion, monkeypatch):
+    """On noise alone length-scales stay together, by the prior."""
+
+    def scatter():
+        values = []
+        for seed in range(5):
+            rng = np.random.default_rng(seed)
+            search = learned(rng.normal(size=(40, 6)), rng.normal(size=40), criterion)
+            values.append(np.std(np.log(scales(search))))
+        return np.mean(values)
+
+    held = scatter()
+    monkeypatch.setattr(gradient_search, "_SPREAD", 10.0)
+    assert held < 0.6 * scatter()
+    assert held < 0.8
+
+
 def test_a_grid_by_another_criterion_than_that_of_alpha():
     X, y = relevant(30)
     grid = {"kernel__length_scale": [0.1, 0.3, 1.0, 3.0, 10.0]}

@@ -1,4 +1,4 @@
-"""Search for kernel parameters by exact leave-one-out: over a grid, or by descent."""
+"""Search for kernel parameters by exact leave-one-out and its rivals: over a grid, or by descent."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ from pellucid.models.ridge.base import KernelRidgeBase
 from pellucid.models.search.gradient_search import Data, Learned, learn_parameters, sample_rows
 from pellucid.solvers import CRITERIA
 
+# Up to so many rows per length-scale, leave-one-out alone would fit the rows at hand too well.
+_PER_SCALE = 100
+
 
 def _has(method: str) -> Any:
     def check(search: LooSearch) -> bool:
@@ -33,24 +36,32 @@ def _has(method: str) -> Any:
 
 
 class LooSearch(MetaEstimatorMixin, BaseEstimator):
-    """Choose kernel parameters by the exact leave-one-out error.
+    """Choose kernel parameters by the exact leave-one-out error, or by another criterion.
 
     With a grid, every combination is fitted once, each with its whole path over alphas, and the best is kept.
-    Without a grid, the parameters of the kernel and alpha are learned by L-BFGS on the same criterion, whose
-    gradient is closed form.
+    Without a grid, the parameters of the kernel and alpha are learned by descent on the same criterion, whose
+    gradient is closed form; then alpha is chosen once more, as the estimator chooses it.
 
     Parameters
     ----------
     estimator : KernelRidge, KernelRidgeClassifier or KernelFisherDiscriminant
-        What to fit. Its ``alpha`` says by which criterion to search: ``"loo"``, ``"gcv"`` or ``"ml"``; a
-        number stays fixed, and then leave-one-out decides.
+        What to fit. Its ``alpha`` says how alpha is chosen for the parameters that were found: by ``"loo"``,
+        ``"gcv"`` or ``"ml"``; a number stays fixed.
     param_grid : dict or list of dict, optional
         Parameters and the values to try, named as for ``set_params``, such as ``{"kernel__length_scale":
         [0.5, 1, 2]}``. Without it, parameters are learned by descent.
     ard : bool, default=False
         Whether to learn one length-scale per feature (automatic relevance determination); without a grid
         only. Otherwise the length-scales of a kernel named by a string keep their ratios, which are those of
-        the spreads of the columns, and a kernel from :mod:`pellucid.kernels` learns what it has.
+        the spreads of the columns, and a kernel from :mod:`pellucid.kernels` learns what it has. A prior
+        holds length-scales near the shared one (a factor of e per standard deviation), so that few rows do
+        not scatter them; it fades as rows are added.
+    criterion : {"auto", "loo", "gcv", "ml", "mixed"}, default="auto"
+        By which criterion to search: leave-one-out, generalised cross-validation, the marginal likelihood, or
+        the likelihood and leave-one-out together (minus the log likelihood per row plus half the log error).
+        ``"auto"`` is the estimator's criterion for alpha, ``"loo"`` if alpha is a number. With ``ard=True``
+        leave-one-out alone would overfit on few rows, so up to 100 rows per feature ``"auto"`` takes
+        ``"mixed"`` in its place.
     n_jobs : int, optional
         Combinations of the grid fitted at the same time. Each then uses one thread for linear algebra.
 
@@ -66,7 +77,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         For a grid: ``params``, ``value``, ``loo_mse``, ``alpha`` and, for classifiers, ``loo_error_rate`` of
         each combination. For a descent: ``criterion``, its ``value``, ``n_evaluations`` and ``converged``.
         ``value`` is what decides, smaller is better: the error relative to the variance of the targets,
-        averaged over outputs, or for ``"ml"`` minus the log likelihood per row.
+        averaged over outputs, for ``"ml"`` minus the log likelihood per row, or the sum for ``"mixed"``.
     n_features_in_, feature_names_in_, classes_
         As in the estimator.
 
@@ -137,8 +148,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
     def _criterion(self) -> str:
         if self.criterion != "auto":
             return self.criterion
-        own = self.estimator.alpha if isinstance(self.estimator.alpha, str) else "loo"
-        return "mixed" if self.ard and own == "loo" else own
+        return self.estimator.alpha if isinstance(self.estimator.alpha, str) else "loo"
 
     # ------------------------------------------------------------------ grid
     def _sweep(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -181,7 +191,10 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 f"The kernel {kernel} has no parameters to learn. Pass a param_grid, or another kernel."
             )
-        found = self._learn(kernel, first, rows[kept], Y[kept], weight[kept])
+        by = self._criterion
+        if self.ard and self.criterion == "auto" and by == "loo" and len(kept) <= _PER_SCALE * rows.shape[1]:
+            by = "mixed"
+        found = self._learn(kernel, by, first, rows[kept], Y[kept], weight[kept])
         if not found.converged:
             warnings.warn(
                 "The search for kernel parameters stopped before it converged; the best parameters seen are "
@@ -189,8 +202,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 SearchWarning,
                 stacklevel=3,
             )
-        best = self._polish(found, X, y, sample_weight, thorough=sample is None)
-        by = self._criterion
+        best = self._polish(found, by, X, y, sample_weight, thorough=sample is None)
         if sample is None and _value(first, by) < _value(best, by):
             best = first
         self.best_estimator_ = best
@@ -202,7 +214,9 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
             "converged": [found.converged],
         }
 
-    def _learn(self, kernel: Kernel, first: Any, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> Learned:
+    def _learn(
+        self, kernel: Kernel, by: str, first: Any, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    ) -> Learned:
         """Descend from the kernel and the alpha of the first fit, each output in units of its spread."""
         targets = (Y - first._shift) / first._unit
         share = weight / weight.sum()
@@ -216,16 +230,16 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 kernel,
                 alpha,
                 Data(X, targets, weight, bool(self.estimator.fit_intercept)),
-                criterion=self._criterion,
+                criterion=by,
                 learn_alpha=isinstance(self.estimator.alpha, str),
                 tied=isinstance(self.estimator.kernel, str) and not self.ard,
                 ard=self.ard,
             )
 
-    def _polish(self, found: Learned, X: Any, y: Any, sample_weight: Any, *, thorough: bool) -> Any:
+    def _polish(self, found: Learned, by: str, X: Any, y: Any, sample_weight: Any, *, thorough: bool) -> Any:
         """Fit with the learned kernel, alpha chosen anew: near the learned one if that has the same aim."""
         params: dict[str, Any] = {"kernel": found.kernel}
-        near = self.estimator.alpha == self._criterion
+        near = self.estimator.alpha == by
         if not isinstance(self.estimator.alpha, str) or self.estimator.alphas is not None or thorough > near:
             return _fitted(self.estimator, params, X, y, sample_weight)
         reach = 8 if thorough else 1 if near else 3
