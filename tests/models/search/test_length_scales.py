@@ -40,6 +40,17 @@ def test_length_scales_of_irrelevant_features_grow(criterion):
     assert search.results_["criterion"] == [criterion]
 
 
+@pytest.mark.parametrize("criterion", ["loo", "ml", "mixed"])
+def test_many_irrelevant_features_do_not_hide_the_relevant_one(criterion):
+    """With one length-scale for all, the best is to predict the mean; the descent must not stay there."""
+    X, y = relevant(150, 30)
+    start = KernelRidge("rbf").fit(X, y)
+    assert start.loo_.mse > 0.7 * y.var()
+    search = learned(X, y, criterion)
+    assert search.best_score_ < 0.2 * y.var()
+    assert np.argmin(scales(search)) == 0
+
+
 def test_the_criterion_chooses_length_scales_and_the_estimator_alpha():
     X, y = relevant(40)
     search = learned(X, y, "ml")
@@ -128,6 +139,17 @@ def test_a_weight_of_two_is_the_row_twice(criterion):
     repeated = learned(np.repeat(X, weight, axis=0), np.repeat(y, weight), criterion)
     assert np.allclose(scales(weighted), scales(repeated), rtol=0.03)  # rounded to a hundredth
     assert np.allclose(weighted.predict(X), repeated.predict(X), atol=0.02)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_rows_that_all_have_copies_leave_nothing_to_learn(criterion):
+    """Each is predicted by its copy without error, and no criterion has a bound."""
+    X, y = relevant(8, 5)
+    search = learned(np.repeat(X, 3, axis=0), np.repeat(y, 3), criterion)
+    weighted = learned(X, y, criterion, weight=np.full(8, 3.0))
+    assert search.results_["n_evaluations"] == weighted.results_["n_evaluations"] == [0]
+    assert np.allclose(search.predict(X), weighted.predict(X), atol=1e-7)
+    assert np.allclose(search.predict(X), y, atol=1e-5)
 
 
 @pytest.mark.parametrize("criterion", ["loo", "ml", "mixed"])

@@ -19,7 +19,7 @@ from pellucid.solvers import criterion_gradient
 _SAMPLE = 1000  # rows on which a long search starts
 _REACH = np.log(1e3)  # parameters may move by this factor either way
 _FLOOR = 1e-9  # smallest alpha, relative to the kernel's mean diagonal
-_NOISE = 1e-2  # smallest alpha to start from, likewise: where alpha is next to nothing, so is its gradient
+_NOISE = 1e-2  # an alpha to start from if that is better, likewise: a tiny one has a tiny gradient
 _GRID = (
     100.0  # steps of logarithms are rounded to 1/100: below what data can tell, above what rounding can move
 )
@@ -85,7 +85,7 @@ def learn_parameters(
     """
     diagonal = max(float(kernel._diag(data.X).mean()), np.finfo(float).tiny)
     if ard and learn_alpha:
-        alpha = max(alpha, _NOISE * diagonal)
+        alpha = min(alpha, diagonal)  # where all is taken for noise, no length-scale has a gradient
     groups = _groups(kernel, tied)
     n_free = int(groups.max()) + 1
     bounds = np.tile([-_REACH, _REACH], (n_free + 1, 1))  # of logarithms of factors by which parameters move
@@ -103,8 +103,11 @@ def learn_parameters(
         objective = _Objective(
             kernel, alpha, groups, stage, criterion, _strength(criterion, stage, ard), progress
         )
+        if ard and learn_alpha and not evaluations and alpha < _NOISE * diagonal:
+            noisy = np.append(found[:-1], min(np.log(_NOISE * diagonal / alpha), bounds[-1, 1]))
+            found, evaluations = min(found, noisy, key=lambda steps: objective(steps)[0]), 2
         if ard and H is not None:
-            found, n, converged = finish(objective, found, H, bounds)
+            found, n, converged = finish(objective, found, H, bounds, max_iter)
         else:
             limits = {"maxiter": max_iter, "ftol": 1e-6 if len(stage) <= _SAMPLE else 1e-4}
             result = minimize(objective, found, jac=True, method="L-BFGS-B", bounds=bounds, options=limits)
@@ -117,7 +120,7 @@ def learn_parameters(
 
 
 def finish(
-    objective: _Objective, x: np.ndarray, H: np.ndarray, bounds: np.ndarray, max_steps: int = 20
+    objective: _Objective, x: np.ndarray, H: np.ndarray, bounds: np.ndarray, max_steps: int = 100
 ) -> tuple[np.ndarray, int, bool]:
     """Descend from near the minimum by quasi-Newton steps, ``H`` being about the inverse of the curvature.
 
