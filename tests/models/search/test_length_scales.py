@@ -7,7 +7,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 from pellucid import KernelRidge, KernelRidgeClassifier, LooSearch
 from pellucid.kernels import RBF, Linear
 from pellucid.models.search import gradient_search
-from pellucid.models.search.gradient_search import finish
+from pellucid.models.search.gradient_search import Data, finish, learn_parameters
 
 CRITERIA = ("loo", "gcv", "ml", "mixed")
 
@@ -49,6 +49,18 @@ def test_many_irrelevant_features_do_not_hide_the_relevant_one(criterion):
     search = learned(X, y, criterion)
     assert search.best_score_ < 0.2 * y.var()
     assert np.argmin(scales(search)) == 0
+
+
+@pytest.mark.parametrize(("criterion", "alpha"), [("loo", 1e3), ("ml", 1e3), ("mixed", 1e3), ("ml", 1e-8)])
+def test_a_start_at_which_alpha_has_no_gradient(criterion, alpha):
+    """Where all is noise the descent gets away, and from where none is if a likelihood says so."""
+    X, y = relevant(80, 6)
+    data = Data(X, (y - y.mean())[:, None] / y.std(), np.ones(80), True)
+    kernel = RBF(np.full(6, 2.5))
+    options = {"criterion": criterion, "learn_alpha": True, "ard": True}
+    found = learn_parameters(kernel, alpha, data, **options)
+    good = learn_parameters(kernel, 0.1, data, **options)
+    assert found.kernel.length_scale == pytest.approx(good.kernel.length_scale, rel=0.3)
 
 
 def test_the_criterion_chooses_length_scales_and_the_estimator_alpha():
