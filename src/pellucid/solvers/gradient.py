@@ -17,7 +17,7 @@ the marginal likelihood it makes the mixed criterion.
 
 import numpy as np
 
-from pellucid.linalg import bordered_inverse, cholesky_in_place, prepare
+from pellucid.linalg import bordered_inverse, cholesky_in_place, prepare, row_blocks
 
 
 def criterion_gradient(
@@ -65,8 +65,10 @@ def criterion_gradient(
             value, u, v = 0.5 * float(np.log(value)), 0.5 * u / value, 0.5 * v / value
         half = B * np.sqrt(v)
         W = half @ half.T
-        cross = (B @ u) @ a.T
-        W -= 0.5 * (cross + cross.T)
+        del half  # three matrices at a time are enough
+        Bu = B @ u
+        for rows in row_blocks(len(W), 8.0 * 2 * len(W)):
+            W[rows] -= 0.5 * (Bu[rows] @ a.T + a[rows] @ Bu.T)
         W *= alpha
         d_alpha = float(np.trace(W) + np.sum(u * a) - v @ B_ii)
     if criterion in ("ml", "mixed"):

@@ -217,7 +217,7 @@ def test_many_rows_descend_on_a_sample_and_finish_on_all(criterion, monkeypatch)
     assert set(seen) == {150, 300}
     assert seen.count(300) <= 8
     assert sampled.results_["n_evaluations"] == [len(seen)]
-    assert sampled.best_score_ == pytest.approx(full.best_score_, rel=0.02)
+    assert sampled.best_score_ < 1.03 * full.best_score_
 
 
 @pytest.mark.parametrize("criterion", ["loo", "ml", "mixed"])
