@@ -1,6 +1,27 @@
-"""PLACEHOLDER
+"""Claim: one length-scale per feature has the accuracy of a Gaussian process in a third of its time.
 
-PELLUCID_DATA=... python benchmarks/length_scales.py [--rows 1000] [--seeds 3] [--tables airfoil kin8nm]
+Test errors on 80/20 splits of ten tables, Matérn kernel: ``KernelRidge`` with a shared length-scale,
+``LooSearch(ard=True)`` by its default and by either criterion, and scikit-learn's
+``GaussianProcessRegressor`` with an anisotropic kernel, a constant and noise. The default (leave-one-out, up
+to 100 rows per feature together with the marginal likelihood) was chosen on the first five tables and then
+looked at on the other five; there pumadyn32nm showed that a descent must not start from an alpha that takes
+all for noise, which was mended for all criteria.
+
+Seen with 1000 training rows and three splits, errors as ratios to a shared length-scale, geometric means:
+
+- tables it was chosen on: default 0.88, leave-one-out 0.88, likelihood 0.91, Gaussian process 0.90;
+- other tables without parkinsons_updrs: default 0.65, leave-one-out 0.65, likelihood 0.66. On
+  parkinsons_updrs, where patients can be told apart, 0.013, 0.013 and 0.018. The Gaussian process, on one
+  split of four of these tables, had 1.00 to 1.05 times the error of the default;
+- with 250 and 500 rows of the first five, leave-one-out alone had 1.02 times the error of both
+  criteria together; with 2500 rows, on two tables, the likelihood had 1.03 to 1.04 times the error of
+  leave-one-out.
+
+The default took 3 to 4 times as long as a shared length-scale with 1000 rows, a third of the Gaussian
+process; with 5000 rows (california, kin8nm, kin40k) 1.0 to 1.3 times as long and 1.6 times the memory, at
+0.77 to 0.99 times the error.
+
+    PELLUCID_DATA=... python benchmarks/length_scales.py [--rows 1000] [--seeds 3] [--tables airfoil kin8nm]
 """
 
 import argparse
@@ -14,7 +35,7 @@ from _measure import data_folder, in_own_process, measure, print_table
 
 DEVELOPED = ("airfoil", "diabetes", "pumadyn8nm", "kin8nm", "california_housing")  # the default was chosen on
 CONFIRMED = ("pumadyn32nm", "pumadyn8nh", "parkinsons_updrs", "protein_casp", "kin40k")  # and confirmed on
-WAYS = ("shared", "auto", "loo", "ml", "process")
+WAYS = ("shared", "auto", "loo", "ml", "mixed", "process")
 TEST_ROWS = 5000
 
 
@@ -63,7 +84,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=400, help="most training rows (default 400)")
     parser.add_argument("--seeds", type=int, default=1, help="random splits (default 1)")
     parser.add_argument("--tables", nargs="+", default=[*DEVELOPED, *CONFIRMED])
-    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS)
+    parser.add_argument("--ways", nargs="+", default=["shared", "auto", "loo", "ml", "process"], choices=WAYS)
     options = parser.parse_args()
     data_folder()
     lines, ratios = [], []
