@@ -18,7 +18,7 @@ Seen with 1000 training rows and three splits, errors as ratios to a shared leng
   leave-one-out.
 
 The default took 3 to 4 times as long as a shared length-scale with 1000 rows, a third of the Gaussian
-process; with 5000 rows (california, kin8nm, kin40k) 1.0 to 1.3 times as long and 1.6 times the memory, at
+process; with 5000 rows (california, kin8nm, kin40k) 0.5 to 1.3 times as long and 1.6 times the memory, at
 0.77 to 0.99 times the error.
 
     PELLUCID_DATA=... python benchmarks/length_scales.py [--rows 1000] [--seeds 3] [--tables airfoil kin8nm]
