@@ -5,7 +5,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.linalg import distances, manhattan_distances, scaled_squared_distances, squared_distances
+from pellucid.linalg import (
+    contract_squared_differences,
+    distances,
+    manhattan_distances,
+    scaled_squared_distances,
+    squared_distances,
+)
 
 FEW, MANY = 3, 40  # columns: differenced directly, and by way of a matrix product
 
@@ -131,3 +137,15 @@ def test_very_wide_rows_are_scaled_by_blocks():
     X, Y, scale = rng.normal(size=(4, 9000)), rng.normal(size=(3, 9000)), rng.uniform(0.5, 2.0, size=9000)
     assert_allclose(scaled_squared_distances(X, Y, scale), by_loop(X / scale, Y / scale), rtol=1e-12)
     assert_allclose(scaled_squared_distances(X, X, 2.0), by_loop(X / 2, X / 2), rtol=1e-12)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_contraction_of_squared_differences(offset):
+    """Against the triple loop: any square matrix, constant columns, and an offset that is not there."""
+    rng = np.random.default_rng(4)
+    M, A = rng.normal(size=(7, 7)), rng.integers(-9, 9, size=(7, 4)).astype(float)
+    A[:, 2] = 5.0
+    slow = [sum(M[i, j] * (a[i] - a[j]) ** 2 for i in range(7) for j in range(7)) for a in A.T]
+    found = contract_squared_differences(M, A + offset)
+    assert_allclose(found, slow, rtol=1e-9, atol=1e-7)
+    assert found[2] == 0.0

@@ -17,7 +17,12 @@ import numpy as np
 from pellucid.kernels.base import Kernel
 from pellucid.kernels.checks import Floats, matches_columns, positive
 from pellucid.kernels.scaled import _Scaled
-from pellucid.linalg import for_each_block, scaled_squared_distances, squared_distances
+from pellucid.linalg import (
+    contract_squared_differences,
+    for_each_block,
+    scaled_squared_distances,
+    squared_distances,
+)
 
 
 class _Stationary(_Scaled):
@@ -64,15 +69,18 @@ class _Stationary(_Scaled):
         raise NotImplementedError
 
     def parameter_gradient(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
-        M = W * self._slope(self._squares(X, X))
+        M = self._squares(X, X)
+
+        def work(rows: slice) -> None:
+            M[rows] = self._slope(M[rows])
+            M[rows] *= W[rows]
+
+        for_each_block(work, len(M), 8.0 * M.shape[1])
         return self._length_scale_gradient(self._scaled(X), M)
 
     def _length_scale_gradient(self, A: np.ndarray, M: np.ndarray) -> np.ndarray:
         """Return ``−2 Σ_ij M_ij (a_ic − a_jc)²`` per column, summed when the length-scale is shared."""
-        A = A - A.mean(axis=0)  # differences do not mind, rounding error does
-        totals = M.sum(axis=0) + M.sum(axis=1)
-        per_column = -2.0 * (totals @ A**2 - 2.0 * np.einsum("ic,ic->c", A, M @ A))
-        return self._by_length_scale(per_column)
+        return self._by_length_scale(-2.0 * contract_squared_differences(M, A))
 
     def input_gradients(self, X: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
         A, B = self._scaled(X), self._scaled(Y)

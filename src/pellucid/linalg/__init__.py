@@ -3,7 +3,12 @@
 from pellucid.linalg.blocks import for_each_block, row_blocks
 from pellucid.linalg.centering import Prepared, prepare, rank_one_update
 from pellucid.linalg.column_space import ColumnSpace
-from pellucid.linalg.distances import manhattan_distances, scaled_squared_distances, squared_distances
+from pellucid.linalg.distances import (
+    contract_squared_differences,
+    manhattan_distances,
+    scaled_squared_distances,
+    squared_distances,
+)
 from pellucid.linalg.factor import (
     bordered_inverse,
     cholesky_in_place,
@@ -30,6 +35,7 @@ __all__ = [
     "cholesky_in_place",
     "column_moments",
     "column_scale",
+    "contract_squared_differences",
     "for_each_block",
     "format_bytes",
     "inverse_diagonal_in_place",

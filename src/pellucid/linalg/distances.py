@@ -45,6 +45,31 @@ def manhattan_distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return _direct(X, Y, "cityblock")
 
 
+def contract_squared_differences(M: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """Sums ``Σ_ij M_ij (a_ic − a_jc)²`` for every column ``c`` of ``A``, by one matrix product for all.
+
+    Parameters
+    ----------
+    M : ndarray of shape (n, n)
+        Any square matrix.
+    A : ndarray of shape (n, p)
+        The columns.
+
+    Returns
+    -------
+    sums : ndarray of shape (p,)
+
+    Examples
+    --------
+    >>> M = np.array([[0.0, 2.0], [1.0, 0.0]])
+    >>> contract_squared_differences(M, np.array([[0.0, 5.0], [3.0, 5.0]])).tolist()
+    [27.0, 0.0]
+    """
+    A = A - A.mean(axis=0)  # differences do not mind, rounding error does
+    totals = M.sum(axis=0) + M.sum(axis=1)
+    return totals @ A**2 - 2.0 * np.einsum("ic,ic->c", A, M @ A)
+
+
 def _pair(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     same = Y is X
     X = np.ascontiguousarray(X, dtype=np.float64)

@@ -10,12 +10,14 @@ changes by
     B), \qquad W = -\alpha\, (B u)\, \tilde a^T + \alpha\, B \operatorname{diag}(v) B ,
 
 because :math:`dB = -B\, d\tilde K\, B`. The marginal likelihood has
-:math:`W = \tfrac12 (B - \tilde a \tilde a^T/\sigma^2)`.
+:math:`W = \tfrac12 (B - \tilde a \tilde a^T/\sigma^2)`, per observation. Half the logarithm of the error is,
+per observation too, minus the log likelihood of the leave-one-out residuals at their own variance; added to
+the marginal likelihood it makes the mixed criterion.
 """
 
 import numpy as np
 
-from pellucid.linalg import bordered_inverse, cholesky_in_place, prepare
+from pellucid.linalg import bordered_inverse, cholesky_in_place, prepare, row_blocks
 
 
 def criterion_gradient(
@@ -35,8 +37,8 @@ def criterion_gradient(
         Ridge strength.
     fit_intercept : bool
         Whether an unpenalised intercept is fitted.
-    criterion : {"loo", "gcv", "ml"}
-        As in :class:`pellucid.solvers.Fits`.
+    criterion : {"loo", "gcv", "ml", "mixed"}
+        As in :class:`pellucid.solvers.Fits`; ``"mixed"`` is ``"ml"`` plus half the logarithm of ``"loo"``.
 
     Returns
     -------
@@ -54,22 +56,29 @@ def criterion_gradient(
     log_det = 2.0 * np.log(np.diagonal(L)).sum() - (np.log(p.tau + alpha) if fit_intercept else 0.0)
     B = bordered_inverse(L, p.q, p.tau + alpha)
     a = B @ Z
-    if criterion == "ml":
+    value, W, d_alpha = 0.0, None, 0.0
+    if criterion != "ml":
+        B_ii = np.diagonal(B).copy()
+        measure = _generalised_cross_validation if criterion == "gcv" else _leave_one_out
+        value, u, v = measure(alpha * a, alpha * B_ii, weight)
+        if criterion == "mixed":
+            value, u, v = 0.5 * float(np.log(value)), 0.5 * u / value, 0.5 * v / value
+        half = B * np.sqrt(v)
+        W = half @ half.T
+        del half  # three matrices at a time are enough
+        Bu = B @ u
+        for rows in row_blocks(len(W), 8.0 * 2 * len(W)):
+            W[rows] -= 0.5 * (Bu[rows] @ a.T + a[rows] @ Bu.T)
+        W *= alpha
+        d_alpha = float(np.trace(W) + np.sum(u * a) - v @ B_ii)
+    if criterion in ("ml", "mixed"):
         observations = np.maximum(1.0, weight)
         repeats = float((observations - 1.0).sum())
         free = float(observations.sum()) - int(fit_intercept)
-        value, W = _likelihood(B, Z, a, log_det + repeats * np.log(alpha), free)
-        d_alpha = float(np.trace(W)) + 0.5 * repeats / (alpha * free)
-    else:
-        B_ii = np.diagonal(B).copy()
-        measure = _leave_one_out if criterion == "loo" else _generalised_cross_validation
-        value, u, v = measure(alpha * a, alpha * B_ii, weight)
-        half = B * np.sqrt(v)
-        W = half @ half.T
-        cross = (B @ u) @ a.T
-        W -= 0.5 * (cross + cross.T)
-        W *= alpha
-        d_alpha = float(np.trace(W) + np.sum(u * a) - v @ B_ii)
+        likelihood, B = _likelihood(B, Z, a, log_det + repeats * np.log(alpha), free)
+        value += likelihood
+        d_alpha += float(np.trace(B)) + 0.5 * repeats / (alpha * free)
+        W = B if W is None else np.add(W, B, out=W)
     W *= p.root[:, None]
     W *= p.root
     return value, W, alpha * d_alpha
@@ -98,9 +107,10 @@ def _generalised_cross_validation(
 def _likelihood(
     B: np.ndarray, Z: np.ndarray, a: np.ndarray, log_det: float, free: float
 ) -> tuple[float, np.ndarray]:
-    """Profile log likelihood per free observation and output, negated, up to a constant."""
+    """Profile log likelihood per free observation and output, negated, up to a constant; overwrites ``B``."""
     q = Z.shape[1]
     scale = np.einsum("nq,nq->q", Z, a) / free
     value = 0.5 * (np.mean(np.log(scale)) + log_det / free)
-    W = 0.5 / free * (B - (a / scale) @ a.T / q)
-    return float(value), W
+    B *= 0.5 / free
+    B -= (a / scale) @ (0.5 / (free * q) * a.T)
+    return float(value), B

@@ -153,16 +153,6 @@ def test_the_start_is_kept_where_it_is_better():
         assert search.best_score_ <= KernelRidge("matern").fit(X, y).loo_.mse * (1 + 1e-9)
 
 
-def test_many_rows_start_on_a_sample(monkeypatch):
-    from pellucid.models.search import gradient_search
-
-    X, y = relevant(n=120)
-    full = LooSearch(KernelRidge("rbf"), ard=True).fit(X, y)
-    monkeypatch.setattr(gradient_search, "_SAMPLE", 40)
-    sampled = LooSearch(KernelRidge("rbf"), ard=True).fit(X, y)
-    assert sampled.best_score_ == pytest.approx(full.best_score_, rel=0.05)
-
-
 def test_a_descent_that_is_cut_short_warns(monkeypatch):
     from pellucid.models.search import loo_search as module
 
@@ -176,10 +166,10 @@ def test_a_descent_that_is_cut_short_warns(monkeypatch):
 def test_singular_systems_are_walls():
     """Where the factorisation needs jitter the descent turns back, and the search for a length-scale too."""
     from pellucid._progress import Progress
-    from pellucid.models.search.gradient_search import _Objective
+    from pellucid.models.search.gradient_search import PULL, Data, _Objective
 
     objective = _Objective(
-        RBF(), 1e-18, np.array([0]), X, Y, np.ones(40), True, "loo", Progress("learning kernel parameters")
+        RBF(), 1e-18, np.array([0]), Data(X, Y, np.ones(40), True), "loo", PULL, Progress("learning")
     )
     value, gradient = objective(np.array([6.0, 0.0]))
     assert value == 1e300

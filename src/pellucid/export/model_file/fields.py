@@ -23,7 +23,12 @@ from pellucid.export.model_file.fitted import FITTED, Numbers
 from pellucid.export.model_file.registry import is_named_tuple, name_of
 from pellucid.kernels import Kernel
 
-LATER = {"BaseEstimator": ("weights",), "Column": ("ordered",), "LeaveOneOut": ("root_mse",)}
+LATER = {
+    "BaseEstimator": ("weights",),
+    "Column": ("ordered",),
+    "LeaveOneOut": ("root_mse",),
+    "LooSearch": ("criterion",),
+}
 """Parameters and fields that files of earlier versions lack, by class: they get their defaults."""
 
 RENAMED = {"_recipe": "_refit_spec"}

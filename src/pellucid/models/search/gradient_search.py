@@ -1,9 +1,9 @@
-"""Kernel parameters by descent: a few L-BFGS steps on a criterion whose gradient is closed form."""
+"""Kernel parameters by descent: a few quasi-Newton steps on a criterion whose gradient is closed form."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -19,9 +19,33 @@ from pellucid.solvers import criterion_gradient
 _SAMPLE = 1000  # rows on which a long search starts
 _REACH = np.log(1e3)  # parameters may move by this factor either way
 _FLOOR = 1e-9  # smallest alpha, relative to the kernel's mean diagonal
+_NOISE = 1e-2  # an alpha to start from if that is better, likewise: a tiny one has a tiny gradient
 _GRID = (
     100.0  # steps of logarithms are rounded to 1/100: below what data can tell, above what rounding can move
 )
+# Length-scales of one feature each are taken to lie within a factor of e or so of the start, unless the data
+# say otherwise: this is the standard deviation of their logarithms before any data were seen.
+_SPREAD = 1.0
+_GAIN = 1e-3  # a finish on all rows stops when the next step promises less: 0.05 % of the error
+_TRIES = 6  # lengths tried for a step of it
+
+
+@dataclass(frozen=True)
+class Data:
+    """What parameters are learned from: rows, targets of shape (n, q) and of spread one, positive weights."""
+
+    X: np.ndarray
+    Y: np.ndarray
+    weight: np.ndarray
+    fit_intercept: bool
+
+    def __len__(self) -> int:
+        return len(self.Y)
+
+    def at(self, rows: np.ndarray) -> Data:
+        """Some of the rows, with those outputs that vary among them."""
+        Y = self.Y[rows]
+        return replace(self, X=self.X[rows], Y=Y[:, np.ptp(Y, axis=0) > 0], weight=self.weight[rows])
 
 
 @dataclass(frozen=True)
@@ -34,56 +58,111 @@ class Learned:
     converged: bool  # False when the limit on the number of steps was hit
 
 
+def sample_rows(n: int) -> np.ndarray | None:
+    """Rows on which a search among ``n`` starts, always the same; ``None`` where few are left out."""
+    if n <= 1.5 * _SAMPLE:
+        return None
+    return np.sort(np.random.default_rng(0).choice(n, _SAMPLE, replace=False))
+
+
 def learn_parameters(
     kernel: Kernel,
     alpha: float,
-    X: np.ndarray,
-    Y: np.ndarray,
-    weight: np.ndarray,
+    data: Data,
     *,
-    fit_intercept: bool,
     criterion: str,
     learn_alpha: bool,
     tied: bool = False,
+    ard: bool = False,
     max_iter: int = 100,
 ) -> Learned:
     """Minimise a criterion over the hyperparameters of ``kernel`` and, if ``learn_alpha``, over alpha.
 
     ``tied`` moves parameters with one value per column, such as length-scales, by one common factor. With
     many rows the descent first runs on a sample of them, to the end, and finishes on all, with less patience.
+    ``ard`` has many length-scales to learn: a prior holds them near the start, the less the more rows there
+    are, and the finish on all rows takes the curvature over from the sample.
     """
+    diagonal = max(float(kernel._diag(data.X).mean()), np.finfo(float).tiny)
+    if ard and learn_alpha:
+        alpha = min(alpha, diagonal)  # where all is taken for noise, no length-scale has a gradient
     groups = _groups(kernel, tied)
     n_free = int(groups.max()) + 1
-    bounds = np.tile(
-        [-_REACH, _REACH], (n_free + 1, 1)
-    )  # of the logarithms of factors by which parameters move
+    bounds = np.tile([-_REACH, _REACH], (n_free + 1, 1))  # of logarithms of factors by which parameters move
     if learn_alpha:  # below the floor the system is singular for all purposes
-        floor = np.log(_FLOOR * max(float(kernel._diag(X).mean()), np.finfo(float).tiny) / alpha)
+        floor = np.log(_FLOOR * diagonal / alpha)
         bounds[-1] = min(float(floor), 0.0), 2.0 * _REACH
     else:
         bounds[-1] = 0.0
     progress = Progress("learning kernel parameters")
-    found = np.zeros(n_free + 1)
-    evaluations = 0
-    stages = [np.arange(len(Y))]
-    if len(Y) > 1.5 * _SAMPLE:
-        stages.insert(0, np.sort(np.random.default_rng(0).choice(len(Y), _SAMPLE, replace=False)))
-    for rows in stages:
+    found, H, evaluations, converged = np.zeros(n_free + 1), None, 0, True
+    sample = sample_rows(len(data))
+    for stage in [data] if sample is None else [data.at(sample), data]:
+        if stage.Y.shape[1] == 0:  # nothing varies in the sample
+            continue
         objective = _Objective(
-            kernel, alpha, groups, X[rows], Y[rows], weight[rows], fit_intercept, criterion, progress
+            kernel, alpha, groups, stage, criterion, _strength(criterion, stage, ard), progress
         )
-        result = minimize(
-            objective,
-            found,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-            options={"maxiter": max_iter, "ftol": 1e-6 if len(rows) <= _SAMPLE else 1e-4},
-        )
-        found, evaluations = result.x, evaluations + result.nfev
+        if ard and learn_alpha and not evaluations and alpha < _NOISE * diagonal:
+            noisy = np.append(found[:-1], min(np.log(_NOISE * diagonal / alpha), bounds[-1, 1]))
+            found, evaluations = min(found, noisy, key=lambda steps: objective(steps)[0]), 2
+        if ard and H is not None:
+            found, n, converged = finish(objective, found, H, bounds, max_iter)
+        else:
+            limits = {"maxiter": max_iter, "ftol": 1e-6 if len(stage) <= _SAMPLE else 1e-4}
+            result = minimize(objective, found, jac=True, method="L-BFGS-B", bounds=bounds, options=limits)
+            found, n, converged = result.x, result.nfev, result.status != 1
+            H = result.hess_inv.todense()
+        evaluations += n
     progress.close()
     learned, alpha = objective.parameters(np.round(found * _GRID) / _GRID)
-    return Learned(learned, alpha, evaluations, result.status != 1)
+    return Learned(learned, alpha, evaluations, converged)
+
+
+def finish(
+    objective: _Objective, x: np.ndarray, H: np.ndarray, bounds: np.ndarray, max_steps: int = 100
+) -> tuple[np.ndarray, int, bool]:
+    """Descend from near the minimum by quasi-Newton steps, ``H`` being about the inverse of the curvature.
+
+    A step promises the gain ``gᵀHg / 2``; the descent ends when that is less than a criterion can tell.
+
+    Returns
+    -------
+    x : ndarray
+        Where it ended.
+    n_evaluations : int
+    converged : bool
+    """
+    value, g = objective(x)
+    n_evaluations = 1
+    for _ in range(max_steps):
+        free = ~(((x <= bounds[:, 0]) & (g > 0)) | ((x >= bounds[:, 1]) & (g < 0)))
+        step = np.where(free, -H @ np.where(free, g, 0.0), 0.0)
+        if -0.5 * (g @ step) <= _GAIN:
+            return x, n_evaluations, True
+        t = 1.0
+        for _ in range(_TRIES):
+            new = np.clip(x + t * step, *bounds.T)
+            new_value, new_g = objective(new)
+            n_evaluations += 1
+            if new_value < value:
+                break
+            rise = t * float(g @ step)  # shorten to the minimum of the parabola through what was seen
+            t *= np.clip(0.5 * rise / (rise + value - new_value), 0.1, 0.5)
+        else:  # as low as the criterion can be told from its neighbours
+            return x, n_evaluations, True
+        H = _updated(H, new - x, new_g - g)
+        x, value, g = new, new_value, new_g
+    return x, n_evaluations, False
+
+
+def _updated(H: np.ndarray, s: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The inverse of the curvature after the gradient changed by ``y`` over the step ``s`` (BFGS)."""
+    curvature = float(s @ y)
+    if curvature <= 1e-10 * np.sqrt((s @ s) * (y @ y)):
+        return H
+    V = np.eye(len(s)) - np.outer(s, y) / curvature
+    return V @ H @ V.T + np.outer(s, s) / curvature
 
 
 def _groups(kernel: Kernel, tied: bool) -> np.ndarray:
@@ -94,6 +173,15 @@ def _groups(kernel: Kernel, tied: bool) -> np.ndarray:
     return np.array([list(dict.fromkeys(stems)).index(stem) for stem in stems])
 
 
+def _strength(criterion: str, data: Data, ard: bool) -> float:
+    """How strongly parameters are pulled to the start, in units of the criterion per squared logarithm."""
+    if not ard:
+        return PULL
+    # minus a log prior, per observation as the likelihood is; half a log error weighs as much as that
+    unit = 2.0 if criterion in ("loo", "gcv") else 1.0
+    return unit / (_SPREAD**2 * float(np.maximum(1.0, data.weight).sum()))
+
+
 @dataclass
 class _Objective:
     """A criterion as a function of steps, the logarithms of the factors by which parameters move."""
@@ -101,11 +189,9 @@ class _Objective:
     kernel: Kernel
     alpha: float
     groups: np.ndarray
-    X: np.ndarray
-    Y: np.ndarray
-    weight: np.ndarray
-    fit_intercept: bool
+    data: Data
     criterion: str
+    pull: float
     progress: Progress
 
     def parameters(self, steps: np.ndarray) -> tuple[Kernel, float]:
@@ -114,25 +200,26 @@ class _Objective:
 
     def __call__(self, steps: np.ndarray) -> tuple[float, np.ndarray]:
         kernel, alpha = self.parameters(steps)
-        require_memory(len(self.Y), 4.1)
+        data = self.data
+        require_memory(len(data), 4.1)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", IllConditionedWarning)
                 value, W, d_log_alpha = criterion_gradient(
-                    gram(kernel, self.X),
-                    self.Y,
-                    self.weight,
+                    gram(kernel, data.X),
+                    data.Y,
+                    data.weight,
                     alpha,
-                    fit_intercept=self.fit_intercept,
+                    fit_intercept=data.fit_intercept,
                     criterion=self.criterion,
                 )
         except (IllConditionedWarning, IndefiniteKernelError):  # a wall: the line search turns back
             return 1e300, np.zeros(len(steps))
-        d_theta = np.bincount(self.groups, kernel.parameter_gradient(self.X, W))
+        d_theta = np.bincount(self.groups, kernel.parameter_gradient(data.X, W))
         gradient = np.append(d_theta, d_log_alpha)
         self.progress.step(f"{self.criterion} {value:.4g}")
-        if self.criterion != "ml":  # compare errors by their ratios
+        if self.criterion in ("loo", "gcv"):  # compare errors by their ratios
             value, gradient = float(np.log(value)), gradient / value
-        # a weak pull to the start, lest parameters drift along directions of which the data say nothing
-        pull = np.append(steps[:-1], 0.0)
-        return value + 0.5 * PULL * float(pull @ pull), gradient + PULL * pull
+        # lest parameters drift along directions of which the data say nothing
+        away = np.append(steps[:-1], 0.0)
+        return value + 0.5 * self.pull * float(away @ away), gradient + self.pull * away

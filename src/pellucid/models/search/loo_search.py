@@ -1,4 +1,4 @@
-"""Search for kernel parameters by exact leave-one-out: over a grid, or by descent."""
+"""Search for kernel parameters by exact leave-one-out and its rivals: over a grid, or by descent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
 from pellucid.linalg import limited_threads
 from pellucid.models.ridge.base import KernelRidgeBase
-from pellucid.models.search.gradient_search import Learned, learn_parameters
+from pellucid.models.search.gradient_search import Data, Learned, learn_parameters, sample_rows
+from pellucid.solvers import CRITERIA
+
+# Up to so many rows per length-scale, leave-one-out alone would fit the rows at hand too well.
+_PER_SCALE = 100
+_PERFECT = (
+    1e-12  # a share of the variance too small to learn from; the likelihood has no bound where it is zero
+)
 
 
 def _has(method: str) -> Any:
@@ -32,24 +39,32 @@ def _has(method: str) -> Any:
 
 
 class LooSearch(MetaEstimatorMixin, BaseEstimator):
-    """Choose kernel parameters by the exact leave-one-out error.
+    """Choose kernel parameters by the exact leave-one-out error, or by another criterion.
 
     With a grid, every combination is fitted once, each with its whole path over alphas, and the best is kept.
-    Without a grid, the parameters of the kernel and alpha are learned by L-BFGS on the same criterion, whose
-    gradient is closed form.
+    Without a grid, the parameters of the kernel and alpha are learned by descent on the same criterion, whose
+    gradient is closed form; then alpha is chosen once more, as the estimator chooses it.
 
     Parameters
     ----------
     estimator : KernelRidge, KernelRidgeClassifier or KernelFisherDiscriminant
-        What to fit. Its ``alpha`` says by which criterion to search: ``"loo"``, ``"gcv"`` or ``"ml"``; a
-        number stays fixed, and then leave-one-out decides.
+        What to fit. Its ``alpha`` says how alpha is chosen for the parameters that were found: by ``"loo"``,
+        ``"gcv"`` or ``"ml"``; a number stays fixed.
     param_grid : dict or list of dict, optional
         Parameters and the values to try, named as for ``set_params``, such as ``{"kernel__length_scale":
         [0.5, 1, 2]}``. Without it, parameters are learned by descent.
     ard : bool, default=False
         Whether to learn one length-scale per feature (automatic relevance determination); without a grid
         only. Otherwise the length-scales of a kernel named by a string keep their ratios, which are those of
-        the spreads of the columns, and a kernel from :mod:`pellucid.kernels` learns what it has.
+        the spreads of the columns, and a kernel from :mod:`pellucid.kernels` learns what it has. A prior
+        holds length-scales near the shared one (a factor of e per standard deviation), so that few rows do
+        not scatter them; it fades as rows are added.
+    criterion : {"auto", "loo", "gcv", "ml", "mixed"}, default="auto"
+        By which criterion to search: leave-one-out, generalised cross-validation, the marginal likelihood, or
+        the likelihood and leave-one-out together (minus the log likelihood per row plus half the log error).
+        ``"auto"`` is the estimator's criterion for alpha, ``"loo"`` if alpha is a number. With ``ard=True``
+        leave-one-out alone would overfit on few rows, so up to 100 rows per feature ``"auto"`` takes
+        ``"mixed"`` in its place.
     n_jobs : int, optional
         Combinations of the grid fitted at the same time. Each then uses one thread for linear algebra.
 
@@ -65,7 +80,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         For a grid: ``params``, ``value``, ``loo_mse``, ``alpha`` and, for classifiers, ``loo_error_rate`` of
         each combination. For a descent: ``criterion``, its ``value``, ``n_evaluations`` and ``converged``.
         ``value`` is what decides, smaller is better: the error relative to the variance of the targets,
-        averaged over outputs, or for ``"ml"`` minus the log likelihood per row.
+        averaged over outputs, for ``"ml"`` minus the log likelihood per row, or the sum for ``"mixed"``.
     n_features_in_, feature_names_in_, classes_
         As in the estimator.
 
@@ -83,11 +98,18 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
     """
 
     def __init__(
-        self, estimator: Any, param_grid: Any = None, *, ard: bool = False, n_jobs: int | None = None
+        self,
+        estimator: Any,
+        param_grid: Any = None,
+        *,
+        ard: bool = False,
+        criterion: str = "auto",
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
         self.ard = ard
+        self.criterion = criterion
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -107,6 +129,10 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 f"LooSearch needs an estimator with exact leave-one-out: KernelRidge, KernelRidgeClassifier "
                 f"or KernelFisherDiscriminant, got {type(self.estimator).__name__}."
             )
+        if self.criterion not in ("auto", "mixed", *CRITERIA):
+            raise ValueError(
+                f"criterion must be 'auto', 'loo', 'gcv', 'ml' or 'mixed', got {self.criterion!r}."
+            )
         if self.param_grid is None:
             self._descend(X, y, sample_weight)
         else:
@@ -123,6 +149,8 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def _criterion(self) -> str:
+        if self.criterion != "auto":
+            return self.criterion
         return self.estimator.alpha if isinstance(self.estimator.alpha, str) else "loo"
 
     # ------------------------------------------------------------------ grid
@@ -149,17 +177,27 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
 
     # --------------------------------------------------------------- descent
     def _descend(self, X: Any, y: Any, sample_weight: Any) -> None:
-        first = _fitted(self.estimator, {}, X, y, sample_weight)  # a good start
+        first = clone(self.estimator)
+        rows, Y, weight = first._problem(X, y, sample_weight)
+        kept = np.flatnonzero(weight)
+        sample = sample_rows(len(kept)) if self.ard else None
+        if sample is None:
+            first = _fitted(self.estimator, {}, X, y, sample_weight)  # a good start
+        else:  # many length-scales will move far from one start or the other
+            first._fit_targets(*(part[kept[sample]] for part in (rows, Y, weight)))
         kernel = first.kernel_
         if self.ard:
-            if first.X_fit_.ndim != 2:
+            if rows.ndim != 2:
                 raise ValueError("ard=True learns one length-scale per column, but the rows have no columns.")
-            kernel = kernel.with_ard(first.X_fit_.shape[1])
+            kernel = kernel.with_ard(rows.shape[1])
         if kernel.theta.size == 0:
             raise ValueError(
                 f"The kernel {kernel} has no parameters to learn. Pass a param_grid, or another kernel."
             )
-        found = self._learn(kernel, first, X, y, sample_weight)
+        by = self._criterion
+        if self.ard and self.criterion == "auto" and by == "loo" and len(kept) <= _PER_SCALE * rows.shape[1]:
+            by = "mixed"
+        found = self._learn(kernel, by, first, rows[kept], Y[kept], weight[kept])
         if not found.converged:
             warnings.warn(
                 "The search for kernel parameters stopped before it converged; the best parameters seen are "
@@ -167,45 +205,54 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 SearchWarning,
                 stacklevel=3,
             )
-        self.best_estimator_ = self._polish(found, first, X, y, sample_weight)
-        self.best_params_ = {"kernel": self.best_estimator_.kernel_}
+        best = self._polish(found, by, X, y, sample_weight, thorough=sample is None)
+        if sample is None and _value(first, by) < _value(best, by):
+            best = first
+        self.best_estimator_ = best
+        self.best_params_ = {"kernel": best.kernel_}
         self.results_ = {
-            "criterion": [self._criterion],
-            "value": [self.best_estimator_._criteria[self._criterion]],
+            "criterion": [by],
+            "value": [_value(best, by)],
             "n_evaluations": [found.n_evaluations],
             "converged": [found.converged],
         }
 
-    def _learn(self, kernel: Kernel, first: Any, X: Any, y: Any, sample_weight: Any) -> Learned:
+    def _learn(
+        self, kernel: Kernel, by: str, first: Any, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
+    ) -> Learned:
         """Descend from the kernel and the alpha of the first fit, each output in units of its spread."""
-        _, Y, _ = clone(self.estimator)._problem(X, y, sample_weight)
-        weight = first.weight_fit_
-        targets = (Y[first._kept] - first._shift) / first._unit
+        targets = (Y - first._shift) / first._unit
         share = weight / weight.sum()
         spread = np.sqrt(share @ (targets - share @ targets) ** 2)
         alpha = float(np.exp(np.mean(np.log(first._alpha))))
-        if not np.any(spread > 0):  # constant targets: nothing to learn
+        perfect = self.ard and first._criteria["loo"] < _PERFECT
+        if perfect or not np.any(spread > 0):  # copies of rows tell all, or targets are constant
             return Learned(kernel, alpha, 0, True)
-        with limited_threads(first.X_fit_):
+        targets = targets[:, spread > 0] / spread[spread > 0]
+        with limited_threads(X):
             return learn_parameters(
                 kernel,
                 alpha,
-                first.X_fit_,
-                targets[:, spread > 0] / spread[spread > 0],
-                weight,
-                fit_intercept=bool(first.fit_intercept),
-                criterion=self._criterion,
+                Data(X, targets, weight, bool(self.estimator.fit_intercept)),
+                criterion=by,
                 learn_alpha=isinstance(self.estimator.alpha, str),
                 tied=isinstance(self.estimator.kernel, str) and not self.ard,
+                ard=self.ard,
             )
 
-    def _polish(self, found: Learned, first: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-        """Fit with the learned kernel, alpha chosen anew near the learned one; or keep a better start."""
+    def _polish(self, found: Learned, by: str, X: Any, y: Any, sample_weight: Any, *, thorough: bool) -> Any:
+        """Fit with the learned kernel, alpha chosen anew: near the learned one if that has the same aim."""
         params: dict[str, Any] = {"kernel": found.kernel}
-        if isinstance(self.estimator.alpha, str) and self.estimator.alphas is None:
-            params["alphas"] = found.alpha * 10.0 ** (np.arange(-8, 9) / 4.0)
-        best = _fitted(self.estimator, params, X, y, sample_weight)
-        return first if first._criteria[self._criterion] < best._criteria[self._criterion] else best
+        near = self.estimator.alpha == by
+        if not isinstance(self.estimator.alpha, str) or self.estimator.alphas is not None or thorough > near:
+            return _fitted(self.estimator, params, X, y, sample_weight)
+        reach = 8 if thorough else 1 if near else 3
+        factors = 10.0 ** (np.arange(-reach, reach + 1) / 4.0)
+        best = _fitted(self.estimator, params | {"alphas": found.alpha * factors}, X, y, sample_weight)
+        chosen = float(best._alpha[0])
+        if not thorough and np.isclose(chosen / found.alpha, factors[[0, -1]]).any():  # look further, once
+            best = _fitted(self.estimator, params | {"alphas": chosen * factors}, X, y, sample_weight)
+        return best
 
     # ------------------------------------------------------------ delegation
     @available_if(_has("predict"))
@@ -296,6 +343,14 @@ def _fitted(estimator: Any, params: dict[str, Any], X: Any, y: Any, sample_weigh
     return clone(estimator).set_params(**own).fit(X, y, sample_weight=sample_weight)
 
 
+def _value(model: Any, criterion: str) -> float:
+    """Criterion of a fitted model, smaller is better."""
+    if criterion != "mixed":
+        return model._criteria[criterion]
+    error = max(model._criteria["loo"], np.finfo(float).tiny)
+    return model._criteria["ml"] + 0.5 * float(np.log(error))
+
+
 def _fit_one(
     estimator: Any,
     params: dict[str, Any],
@@ -306,7 +361,7 @@ def _fit_one(
 ) -> tuple[dict[str, Any], Any]:
     """One combination: its figures, and the fitted model."""
     model = _fitted(estimator, params, X, y, sample_weight)
-    row = {"value": model._criteria[criterion], "loo_mse": model.loo_.mse, "alpha": model.alpha_}
+    row = {"value": _value(model, criterion), "loo_mse": model.loo_.mse, "alpha": model.alpha_}
     if model.loo_.error_rate is not None:
         row["loo_error_rate"] = model.loo_.error_rate
     return row, model
