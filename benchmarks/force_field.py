@@ -62,8 +62,8 @@ def sgdml(name: str, n: int) -> dict[str, float]:
         found = {
             "type": "d",
             "code_version": "1",
-            "name": name,
-            "theory": "rMD17",
+            "name": np.array(name),  # as in a loaded archive
+            "theory": np.array("rMD17"),
             "z": data["z"],
             "R": data[f"R_{part}"][rows],
             "F": data[f"F_{part}"][rows],

@@ -18,8 +18,8 @@ from pellucid.exceptions import IllConditionedWarning
 from pellucid.models.forces.hessian import ForceKernel, covariance_diagonal
 from pellucid.models.forces.solve import ForceProblem, leave_one_out
 
-_UNKNOWNS = 3000  # of the part that decides: a second or so for each pair of values
-_START = (16.0, 1e-8)  # length-scale in units of the descriptors' spread, and relative ridge
+_UNKNOWNS = 2000  # of the part that decides: a fraction of a second for each pair of values
+_START = (64.0, 1e-8)  # length-scale in units of the descriptors' spread, and relative ridge
 _STEPS = (2.0, 10.0)
 _LOWEST = 1e-11  # relative ridges below this are lost in rounding
 _GAIN = 0.995  # a step is taken if the error falls below this share of itself

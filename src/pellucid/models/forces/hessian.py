@@ -32,7 +32,9 @@ import numpy as np
 
 from pellucid.features.geometry import permuted_pairs
 from pellucid.kernels.stationary import _Stationary
-from pellucid.linalg import for_each_block, row_blocks
+from pellucid.linalg import row_blocks, side_by_side
+
+_BLOCK = 4 << 20  # bytes of weights at a time, so that they stay near the processor
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +94,13 @@ class ForceSum:
 
     def evaluate(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Energies (n,) without the constant, and minus their gradients (n, d), at descriptors."""
-        energy, downhill = np.empty(len(X)), np.empty(X.shape)
 
-        def work(rows: slice) -> None:
-            A, B = self.kernel.weights(X[rows], self.points)
-            energy[rows], downhill[rows] = self.combine(X[rows], A, B)
+        def work(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+            return self.combine(X[rows], *self.kernel.weights(X[rows], self.points))
 
-        for_each_block(work, len(X), 8.0 * 4 * len(self.points))
-        return energy, downhill
+        blocks = list(row_blocks(len(X), 8.0 * 4 * len(self.points), _BLOCK))
+        energy, downhill = zip(*side_by_side(work, blocks), strict=True)
+        return np.concatenate(energy), np.concatenate(downhill)
 
     def combine(self, X: np.ndarray, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same from weights that are already there; ``A`` and ``B`` are left as they are."""
