@@ -21,6 +21,7 @@ from pellucid.models import (
     LooSearch,
     SparseAdditiveClassifier,
     SparseAdditiveRegressor,
+    deletion_fidelity,
     stability,
 )
 from pellucid.plots import (
@@ -56,6 +57,7 @@ __all__ = [
     "SparseAdditiveRegressor",
     "datasets",
     "build_report",
+    "deletion_fidelity",
     "kernels",
     "load",
     "plot_coefficients",
