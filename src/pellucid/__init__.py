@@ -33,7 +33,10 @@ from pellucid.plots import (
     plot_importance,
     plot_loo,
     plot_molecule,
+    plot_sequence,
     plot_stability,
+    plot_structure,
+    structure_svg,
 )
 from pellucid.report import build_report
 
@@ -68,7 +71,10 @@ __all__ = [
     "plot_importance",
     "plot_loo",
     "plot_molecule",
+    "plot_sequence",
     "plot_stability",
+    "plot_structure",
+    "structure_svg",
     "preprocessing",
     "save",
     "stability",

@@ -67,6 +67,9 @@ def _structured_rows(
         rows = object_rows(X)
         if len(rows) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        if reset:
+            estimator.n_features_in_ = 1
+            vars(estimator).pop("feature_names_in_", None)
         return kernel.read_objects(rows)
     rows = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1)
     rows = np.asarray(rows, dtype=object)

@@ -21,7 +21,6 @@ class PartsReading:
     X_fit_: np.ndarray
     _dual: np.ndarray
     _intercept: np.ndarray
-    _outputs: list[str]
 
     def part_contributions(self, X: Any, *, output: Any = None) -> Any:
         """Say which parts of strings, graphs or molecules make their predictions.
@@ -49,6 +48,7 @@ class PartsReading:
         single = single or hasattr(X, "edge_labels")
         rows = self._check_new_rows([X] if single else X)  # type: ignore[attr-defined]
         outputs = self._outputs_of([X] if single else X, len(rows), output)
+        names: list[str] = self._outputs  # type: ignore[attr-defined]
         out: list[Any] = [None] * len(rows)
         for q in np.unique(outputs):
             chosen = np.flatnonzero(outputs == q)
@@ -58,7 +58,7 @@ class PartsReading:
                 self.X_fit_,
                 self._dual[:, q],
                 float(self._intercept[q]),
-                self._outputs[q] if self._outputs else "",
+                names[q] if names else "",
             )
             for i, one in zip(chosen, found, strict=True):
                 out[i] = one
