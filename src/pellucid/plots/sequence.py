@@ -54,7 +54,8 @@ def plot_sequence(
     width = min(len(letters), per_track)
     ax = new_axes(ax, size=(max(4.0, min(11.0, 0.2 * width + 1.2)), 1.2 + 1.3 * n_tracks))
     size = float(np.abs(values).max()) or 1.0
-    step = 2.4 * size  # from one track to the next
+    high, low = max(values.max(), 0.1 * size), min(values.min(), -0.1 * size)
+    step = 1.15 * (high - low)  # from one track to the next
     for track in range(n_tracks):
         middle = -step * track
         end = min(width, len(letters) - track * per_track)
@@ -63,9 +64,9 @@ def plot_sequence(
             at = track * per_track + column
             _letter(ax, letters[at], column, middle, values[at], 0.04 * size)
     ax.set_xlim(-0.7, width - 0.3)
-    ax.set_ylim(-step * (n_tracks - 1) - 1.15 * size, 1.15 * size)
+    ax.set_ylim(-step * (n_tracks - 1) + low - 0.08 * size, high + 0.08 * size)
     title = "Contributions of letters" if total is None else f"Contributions of letters to {total:.4g}"
-    tidy(ax, title, "position", "contribution" if n_tracks == 1 else f"contribution (each track ±{size:.2g})")
+    tidy(ax, title, "position", "contribution" if n_tracks == 1 else f"position; contributions up to {size:.2g}")
     ax.grid(visible=False)
     ticks = np.arange(0, width, 5 if width <= 40 else 10)
     ax.set_xticks(ticks, labels=[str(start + int(t)) for t in ticks])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.effects.parts import SiteMap
-from pellucid.kernels.structured.chem import molecule, rdkit_chem
+from pellucid.kernels.structured.chem import flat_coordinates, molecule
 from pellucid.kernels.structured.graph import Graph
 from pellucid.plots.sequence import _map_of
 from pellucid.plots.style import diverging, new_axes, pyplot
@@ -59,23 +59,19 @@ def plot_structure(contributions: Any, *, map: int = 0, ax: Any = None) -> Any:
     for (x, y), label, value in zip(places, site.labels, site.values, strict=True):
         ink = "white" if abs(value) > 0.62 * size else "black"
         ax.text(x, y, label, ha="center", va="center", fontsize=8 if radius > 200 else 6, color=ink, zorder=3)
-    ax.set_aspect("equal")
+    ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.12)
     ax.set_axis_off()
     ax.figure.colorbar(drawn, ax=ax, shrink=0.72, label="contribution")
-    title = "Contributions of nodes and edges"
-    ax.set_title(title if total is None else f"{title} to {total:.4g}", loc="left", fontsize=11)
+    title = "Contributions" if total is None else f"Contributions to {total:.4g}"
+    ax.set_title(title, loc="left", fontsize=11)
     return ax
 
 
 def _layout(site: SiteMap) -> np.ndarray:
     """Coordinates of the nodes, of shape (n, 2)."""
     if isinstance(site.item, str):
-        mol = molecule(site.item)
-        chem = rdkit_chem()
-        mol = chem.Mol(mol)
-        mol.Compute2DCoords()
-        return np.asarray(mol.GetConformer().GetPositions())[:, :2]
+        return flat_coordinates(site.item)
     return _by_distance(len(site.labels), site.bonds)
 
 

@@ -127,3 +127,12 @@ def fragment_name(smiles: str, kind: str, place: np.ndarray, code: int) -> str:
         return f"{ends[0]}~{steps}~{ends[1]} [{code:x}]"
     text = rdkit_chem().MolFragmentToSmiles(mol, atoms, bonds, rootedAtAtom=int(place[0]))
     return f"{text} [{code:x}]"
+
+
+def flat_coordinates(smiles: str) -> np.ndarray:
+    """Places of the atoms of a molecule on paper, of shape (n, 2)."""
+    from rdkit.Chem.rdDepictor import Compute2DCoords
+
+    drawn = rdkit_chem().Mol(molecule(smiles))
+    Compute2DCoords(drawn)
+    return np.asarray(drawn.GetConformer().GetPositions())[:, :2]
