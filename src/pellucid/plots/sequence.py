@@ -66,7 +66,12 @@ def plot_sequence(
     ax.set_xlim(-0.7, width - 0.3)
     ax.set_ylim(-step * (n_tracks - 1) + low - 0.08 * size, high + 0.08 * size)
     title = "Contributions of letters" if total is None else f"Contributions of letters to {total:.4g}"
-    tidy(ax, title, "position", "contribution" if n_tracks == 1 else f"position; contributions up to {size:.2g}")
+    tidy(
+        ax,
+        title,
+        "position",
+        "contribution" if n_tracks == 1 else f"position; contributions up to {size:.2g}",
+    )
     ax.grid(visible=False)
     ticks = np.arange(0, width, 5 if width <= 40 else 10)
     ax.set_xticks(ticks, labels=[str(start + int(t)) for t in ticks])
@@ -79,6 +84,8 @@ def plot_sequence(
 
 def _letter(ax: Any, letter: str, column: float, base: float, value: float, least: float) -> None:
     """One letter as an outline, stretched from the base line to its value; thin ones are only a stroke."""
+    if not letter.strip():
+        return
     pyplot()
     from matplotlib.font_manager import FontProperties
     from matplotlib.patches import PathPatch
@@ -87,8 +94,6 @@ def _letter(ax: Any, letter: str, column: float, base: float, value: float, leas
 
     shape = TextPath((0, 0), letter, size=1, prop=FontProperties(family="DejaVu Sans Mono", weight="bold"))
     box = shape.get_extents()
-    if not shape.vertices.size or box.width <= 0 or box.height <= 0:  # a blank
-        return
     height = max(abs(value), least)
     narrow = min(box.width, 0.62)  # an I stays narrow
     grow = Affine2D().translate(-(box.x0 + box.width / 2), -box.y0).scale(0.86 * narrow / 0.62 / box.width, 1)

@@ -14,7 +14,7 @@ from pellucid.plots.style import diverging, new_axes, pyplot
 
 
 def plot_structure(contributions: Any, *, map: int = 0, ax: Any = None) -> Any:
-    """Draw a molecule or graph with its atoms and bonds coloured: blue raises the prediction, orange lowers it.
+    """Draw a molecule or graph in colours: blue atoms and bonds raise the prediction, orange ones lower it.
 
     Parameters
     ----------
@@ -54,7 +54,14 @@ def plot_structure(contributions: Any, *, map: int = 0, ax: Any = None) -> Any:
         ax.plot(*ends, color="0.72", linewidth=7.5, solid_capstyle="round", zorder=1)
         ax.plot(*ends, color=colour(shade(value)), linewidth=6, solid_capstyle="round", zorder=1)
     drawn = ax.scatter(
-        *places.T, s=radius, c=site.values, cmap=colour, norm=shade, edgecolors="0.45", linewidths=0.9, zorder=2
+        *places.T,
+        s=radius,
+        c=site.values,
+        cmap=colour,
+        norm=shade,
+        edgecolors="0.45",
+        linewidths=0.9,
+        zorder=2,
     )
     for (x, y), label, value in zip(places, site.labels, site.values, strict=True):
         ink = "white" if abs(value) > 0.62 * size else "black"
@@ -77,7 +84,6 @@ def _layout(site: SiteMap) -> np.ndarray:
 
 def _by_distance(n: int, bonds: tuple[tuple[int, int], ...]) -> np.ndarray:
     """Places whose distances are near those along the graph: classical scaling, then stress majorisation."""
-
     D = Graph(("",) * n, bonds).distances().astype(float)
     D[D < 0] = max(D.max(), 1.0) + 1.0  # what is not connected stands apart
     H = np.eye(n) - 1.0 / n
