@@ -17,8 +17,8 @@ CO 1.6, CCO 1.1, CCCO 0.6, CC(C)O 0.4, CCCCO 0.0, CC(C)CO 0.1, CCCCCO -0.6, CCCC
 CCCCCCCCO -2.4, OCCO 1.2, CC(O)CO 1.1, CCC -1.9, CCCC -2.6, CC(C)C -2.6, CCCCC -3.2, CCCCCC -3.8,
 CCCCCCC -4.5, CCCCCCCC -5.2, C1CCCCC1 -3.1, c1ccccc1 -1.6, Cc1ccccc1 -2.2, CCc1ccccc1 -2.8, Cc1ccccc1C -2.8,
 CCCc1ccccc1 -3.4, Oc1ccccc1 0.0, Cc1ccccc1O -0.6, Nc1ccccc1 -0.4, Clc1ccccc1 -2.4, Clc1ccccc1Cl -3.1,
-Clc1ccc(Cl)cc1 -3.3, CC(=O)C 1.2, CCC(=O)C 0.5, CCCC(=O)C -0.2, CCOC(=O)C 0.0, CCCOC(=O)C -0.7, CCOCC -0.1, ClCCl -0.6,
-ClC(Cl)Cl -1.2, ClC(Cl)(Cl)Cl -2.3
+Clc1ccc(Cl)cc1 -3.3, CC(=O)C 1.2, CCC(=O)C 0.5, CCCC(=O)C -0.2, CCOC(=O)C 0.0, CCCOC(=O)C -0.7, CCOCC -0.1,
+ClCCl -0.6, ClC(Cl)Cl -1.2, ClC(Cl)(Cl)Cl -2.3
 """
 pairs = [entry.split() for entry in data.replace("\n", " ").split(",")]
 smiles, solubility = [p[0] for p in pairs], [float(p[1]) for p in pairs]

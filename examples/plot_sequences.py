@@ -12,8 +12,8 @@ from pellucid import KernelRidgeClassifier, LooSearch, deletion_fidelity, plot_s
 from pellucid.kernels import GappedKmer
 
 # %%
-# Two hundred random sequences of fifty letters. Half of them have the box ``TATAAT`` somewhere, in every other
-# case with a letter changed.
+# Two hundred random sequences of fifty letters. Half of them have the box ``TATAAT`` somewhere, in every
+# other case with a letter changed.
 rng = np.random.default_rng(0)
 sequences, labels = [], []
 for i in range(200):
@@ -44,7 +44,7 @@ print(model.motifs(8))
 # One prediction is a sum over its parts, and over its letters. Here are sequences with a whole box, with a
 # changed one, and with none.
 print(model.part_contributions(sequences[3]))
-figure, axes = plt.subplots(3, 1, figsize=(10, 6.4), layout="constrained", sharey=True)
+figure, axes = plt.subplots(3, 1, figsize=(10, 6.4), layout="constrained")
 for ax, number in zip(axes, (3, 5, 2), strict=True):
     plot_sequence(model.part_contributions(sequences[number]), ax=ax)
 
