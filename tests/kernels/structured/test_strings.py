@@ -122,7 +122,7 @@ def test_subsequences(texts, k):
 def test_n_grams_are_those_of_scikit_learn(unit, most):
     from sklearn.feature_extraction.text import CountVectorizer
 
-    texts = ["The cat sat on the mat.", "the CAT ran", "A dog ran on; on and on", "", "Über alle Berge"]
+    texts = ["The cat sat on the mat.", "the CAT ran", "A dog ran on; on and on", "", "Über den Berg"]
     counter = CountVectorizer(ngram_range=(1, most), analyzer="word" if unit == "word" else "char")
     counts = counter.fit_transform(texts).toarray()
     assert_array_equal(NGrams(most, unit, normalise=False)(texts), counts @ counts.T)

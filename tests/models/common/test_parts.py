@@ -331,7 +331,7 @@ def test_bad_columns():
         model.fit(broken, y)
     strict = Spectrum(2, alphabet="ACGT").on("promoter")
     broken = table.copy()
-    broken.loc[1, "promoter"] = "ACN"
+    broken.loc[1, "promoter"] = "ACNGT"
     with pytest.raises(ValueError, match="Column 'promoter': row 1: the letters 'N' are not in the alphabet"):
         KernelRidge(strict).fit(broken, y)
     with pytest.raises(ValueError, match="compares single objects, but X has 3 columns"):

@@ -102,8 +102,8 @@ class WeisfeilerLehman(GraphKernel):
     >>> from pellucid.kernels import WeisfeilerLehman
     >>> chain, star = ("CCO", [(0, 1), (1, 2)]), ("COC", [(0, 1), (1, 2)])
     >>> WeisfeilerLehman(depth=1, normalise=False)([chain, star])
-    array([[8., 5.],
-           [5., 10.]])
+    array([[ 8.,  5.],
+           [ 5., 10.]])
     """
 
     parameters = ("depth", "edge_labels", "normalise")

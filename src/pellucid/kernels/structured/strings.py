@@ -115,9 +115,9 @@ class Mismatch(SequenceKernel):
     --------
     >>> from pellucid.kernels import Mismatch
     >>> Mismatch(k=3, m=1)(["ACGT", "AGGT", "TTTT"]).round(3)
-    array([[1.   , 0.545, 0.086],
-           [0.545, 1.   , 0.086],
-           [0.086, 0.086, 1.   ]])
+    array([[1.   , 0.456, 0.141],
+           [0.456, 1.   , 0.129],
+           [0.141, 0.129, 1.   ]])
     """
 
     parameters = ("k", "m", "alphabet", "skip_unknown", "reverse_complement", "normalise")

@@ -63,7 +63,7 @@ class NGrams(CountedParts):
             "A dog ran on",
             "",
             "mat mat mat",
-            "Über alle Berge",
+            "Über den Berg",
         ]
 
     def _read(self, item: Any) -> str:
