@@ -21,6 +21,7 @@ from pellucid.models import (
     LooSearch,
     SparseAdditiveClassifier,
     SparseAdditiveRegressor,
+    deletion_fidelity,
     stability,
 )
 from pellucid.plots import (
@@ -32,7 +33,10 @@ from pellucid.plots import (
     plot_importance,
     plot_loo,
     plot_molecule,
+    plot_sequence,
     plot_stability,
+    plot_structure,
+    structure_svg,
 )
 from pellucid.report import build_report
 
@@ -56,6 +60,7 @@ __all__ = [
     "SparseAdditiveRegressor",
     "datasets",
     "build_report",
+    "deletion_fidelity",
     "kernels",
     "load",
     "plot_coefficients",
@@ -66,7 +71,10 @@ __all__ = [
     "plot_importance",
     "plot_loo",
     "plot_molecule",
+    "plot_sequence",
     "plot_stability",
+    "plot_structure",
+    "structure_svg",
     "preprocessing",
     "save",
     "stability",

@@ -59,12 +59,15 @@ def _smooth(kernel):
     return _transparent(kernel) and not kernel.reads_levels
 
 
-ZOO = [k for name in sorted(REGISTRY) for k in REGISTRY[name].examples()] + _compositions()
+VECTORS = [name for name in sorted(REGISTRY) if REGISTRY[name].example_rows() is None]
+OBJECTS = sorted(set(REGISTRY) - set(VECTORS))
+ZOO = [k for name in VECTORS for k in REGISTRY[name].examples()] + _compositions()
 SELECTIONS = {
     "kernel": ZOO,
     "transparent_kernel": [k for k in ZOO if _transparent(k)],
     "smooth_kernel": [k for k in ZOO if _smooth(k)],
     "rough_kernel": [k for k in ZOO if not _smooth(k)],
+    "object_kernel": [k for name in OBJECTS for k in REGISTRY[name].examples()],
 }
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from pellucid.data.cells import cells_of, is_numeric
+from pellucid.data.cells import cells_of, is_missing, is_numeric
 from pellucid.data.table import as_frame
-from pellucid.kernels import Kernel, Precomputed
+from pellucid.kernels import Constant, Kernel, Precomputed, Restricted
 from pellucid.kernels.base import object_rows
 
 
@@ -18,12 +18,17 @@ def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarra
 
     Vector kernels get a numeric matrix through scikit-learn's own checks. A kernel that compares levels of
     categories may see columns of strings. Functions of two objects may see anything that has a length.
+    Kernels of strings, graphs and molecules see a list of these, or a column of a table that ``on`` names;
+    columns that the kernel does not read are not looked at then.
     """
     frame = as_frame(X)
     text = []
     if frame is not None:
         X = frame.to_native()
         text = [str(column.name) for column in frame.iter_columns() if not is_numeric(column)]
+    if isinstance(kernel, Kernel) and kernel.reads_objects:
+        names = None if frame is None else list(frame.columns)
+        return _structured_rows(estimator, X, kernel, names, reset=reset)
     if text and isinstance(kernel, Kernel) and kernel.reads_levels:
         return _mixed_rows(estimator, frame, reset=reset)
     if _holds_objects(X, kernel):
@@ -52,6 +57,43 @@ def is_precomputed(kernel: Any) -> bool:
     if isinstance(kernel, Kernel):
         return any(isinstance(node, Precomputed) for node in kernel._nodes())
     return isinstance(kernel, str) and kernel == "precomputed"
+
+
+def _structured_rows(
+    estimator: Any, X: Any, kernel: Kernel, names: list[str] | None, *, reset: bool
+) -> np.ndarray:
+    """Rows of a kernel that reads objects: one object each, or a table with columns of them."""
+    if names is None and not (isinstance(X, np.ndarray) and X.ndim == 2):
+        rows = object_rows(X)
+        if len(rows) == 0:
+            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        if reset:
+            estimator.n_features_in_ = 1
+            vars(estimator).pop("feature_names_in_", None)
+        return kernel.read_objects(rows)
+    rows = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1)
+    rows = np.asarray(rows, dtype=object)
+    names = [str(c) for c in range(rows.shape[1])] if names is None else names
+    kernel = kernel.bind(names)
+    for column in sorted(_columns_read(kernel, rows.shape[1])):
+        for i, value in enumerate(rows[:, column]):
+            if is_missing(value):
+                raise ValueError(
+                    f"Input X contains NaN or a missing value in column {names[column]!r}, row {i}. Fill it "
+                    f"or drop the row first."
+                )
+    return kernel.read_objects(rows)
+
+
+def _columns_read(kernel: Kernel, n_columns: int) -> set[int]:
+    """Numbers of the columns that some part of a kernel reads."""
+    if isinstance(kernel, Restricted):
+        return {position % n_columns for position in kernel._positions or []}
+    if isinstance(kernel, Constant):
+        return set()
+    if not kernel.children:
+        return set(range(n_columns))
+    return set().union(*(_columns_read(child, n_columns) for child in kernel.children))
 
 
 def _mixed_rows(estimator: Any, frame: Any, *, reset: bool) -> np.ndarray:

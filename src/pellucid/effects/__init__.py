@@ -1,11 +1,14 @@
 """Reading a fitted model: pure functions and frozen dataclasses."""
 
+from pellucid.effects.deletion import DeletionFidelity
 from pellucid.effects.explanation import Explanation, explain_row
 from pellucid.effects.influence import Influence
 from pellucid.effects.intervals import jackknife_plus
 from pellucid.effects.linear import Certificate, LinearView
 from pellucid.effects.loo import AlphaPath, LeaveOneOut
 from pellucid.effects.marginal import MarginalEffects, marginal_effects
+from pellucid.effects.motifs import Motifs
+from pellucid.effects.parts import PartContributions, SiteMap
 from pellucid.effects.purify import purify_effects, purify_surface
 from pellucid.effects.sparse_path import SparsePath
 from pellucid.effects.stability import Stability
@@ -15,6 +18,7 @@ from pellucid.effects.terms import Effect, Grid, Importances, Term, term_name
 __all__ = [
     "AlphaPath",
     "Certificate",
+    "DeletionFidelity",
     "Effect",
     "Explanation",
     "Grid",
@@ -23,6 +27,9 @@ __all__ = [
     "LeaveOneOut",
     "LinearView",
     "MarginalEffects",
+    "Motifs",
+    "PartContributions",
+    "SiteMap",
     "SparsePath",
     "Stability",
     "Summary",

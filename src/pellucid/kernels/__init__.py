@@ -14,21 +14,35 @@ from pellucid.kernels.foreign import GramFunction, PairFunction, Precomputed, Sk
 from pellucid.kernels.product import Laplacian, Periodic
 from pellucid.kernels.restrict import Restricted
 from pellucid.kernels.stationary import RBF, Matern, RationalQuadratic
+from pellucid.kernels.structured.bags import MeanEmbedding
+from pellucid.kernels.structured.counts import CountedParts
+from pellucid.kernels.structured.gapped import GappedKmer, WeightedDegree
+from pellucid.kernels.structured.graphs import ShortestPath, WeisfeilerLehman
+from pellucid.kernels.structured.molecules import MinMax, Tanimoto
+from pellucid.kernels.structured.strings import Mismatch, Spectrum
+from pellucid.kernels.structured.subsequence import Subsequence
+from pellucid.kernels.structured.text import NGrams
 
 __all__ = [
     "ALIASES",
     "NTK",
+    "NGrams",
     "RBF",
     "REGISTRY",
     "AdditivePairs",
     "Categorical",
     "Constant",
+    "CountedParts",
     "Exponential",
+    "GappedKmer",
     "GramFunction",
     "Kernel",
     "Laplacian",
     "Linear",
     "Matern",
+    "MeanEmbedding",
+    "MinMax",
+    "Mismatch",
     "PairFunction",
     "Periodic",
     "Polynomial",
@@ -37,7 +51,13 @@ __all__ = [
     "Product",
     "RationalQuadratic",
     "Restricted",
+    "ShortestPath",
     "SklearnKernel",
+    "Spectrum",
+    "Subsequence",
     "Sum",
+    "Tanimoto",
+    "WeightedDegree",
+    "WeisfeilerLehman",
     "as_kernel",
 ]

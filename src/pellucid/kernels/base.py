@@ -36,15 +36,20 @@ class Kernel(Parameterized, ABC):
     vectors: bool = True
     """Whether rows are numeric vectors; ``False`` lets strings, graphs and other objects through."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, *, register: bool = True, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if not cls.__name__.startswith("_"):
+        if register and not cls.__name__.startswith("_"):
             REGISTRY[cls.__name__] = cls
 
     @classmethod
     def examples(cls) -> list[Kernel]:
         """Instances on which the laws of kernels are tested, by default the one built without arguments."""
         return [cls()]
+
+    @classmethod
+    def example_rows(cls) -> list[Any] | None:
+        """Objects on which the laws are tested; ``None`` where numeric vectors do."""
+        return None
 
     # ---------------------------------------------------------------- values
     def __call__(self, X: Any, Y: Any = None) -> Any:
@@ -74,7 +79,7 @@ class Kernel(Parameterized, ABC):
 
     def _rows(self, X: Any) -> np.ndarray:
         if not self.vectors:
-            return object_rows(X)
+            return self.read_objects(object_rows(X))
         X = as_rows(X)
         if X.ndim != 2:
             raise ValueError(
@@ -105,6 +110,27 @@ class Kernel(Parameterized, ABC):
         return any(node._compares_levels for node in self._nodes())
 
     _compares_levels: ClassVar[bool] = False
+
+    @property
+    def reads_objects(self) -> bool:
+        """Whether some part compares objects: strings, graphs, molecules."""
+        return any(node._is_of_objects for node in self._nodes())
+
+    _is_of_objects: ClassVar[bool] = False  # a kernel of single objects, one in each row
+
+    def _takes_objects(self) -> bool:
+        """Whether this kernel expects one object per row, rather than a table with such a column."""
+        return self._is_of_objects or any(child._takes_objects() for child in self.children)
+
+    def read_objects(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows with their objects checked, in the form in which kernels compare and models keep them.
+
+        Objects that cannot be read raise an error that names the row.
+        """
+        for child in self.children:
+            if child.reads_objects:
+                rows = child.read_objects(rows)
+        return rows
 
     # ----------------------------------------------------------- derivatives
     def parameter_gradient(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:

@@ -47,6 +47,22 @@ class Restricted(_Wrapper):
         if len({p % n_columns for p in positions}) < len(positions):
             raise ValueError(f"The kernel {self} asks for a column of X, which has {n_columns}, twice.")
 
+    def _takes_objects(self) -> bool:
+        return False  # it takes the table, and hands on the column
+
+    def read_objects(self, rows: np.ndarray) -> np.ndarray:
+        if not self.base._takes_objects():
+            return super().read_objects(rows)
+        column = self._select(rows)
+        try:
+            read = self.base.read_objects(column)
+        except ValueError as error:
+            raise ValueError(f"Column {self.columns[0]!r}: {error}") from None
+        if read is not column:
+            rows = np.array(rows, dtype=object)
+            rows[:, (self._positions or [])[0]] = read
+        return rows
+
     def _select(self, X: np.ndarray) -> np.ndarray:
         if self._positions is None:
             raise ValueError(
@@ -57,6 +73,12 @@ class Restricted(_Wrapper):
             raise ValueError(f"The kernel {self} asks for columns, but X has {X.ndim} dimension(s).")
         self._check(self._positions, X.shape[1])
         selected = X[:, self._positions]
+        if self.base._takes_objects():
+            if len(self._positions) > 1:
+                raise ValueError(
+                    f"The kernel {self.base} compares one column of objects, got {self.columns}."
+                )
+            return selected[:, 0]
         # numbers from a table that also holds strings arrive as objects
         numeric = self.base.vectors and not self.base.reads_levels
         return selected.astype(float) if numeric and selected.dtype == object else selected

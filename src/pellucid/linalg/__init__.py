@@ -3,6 +3,7 @@
 from pellucid.linalg.blocks import for_each_block, row_blocks
 from pellucid.linalg.centering import Prepared, prepare, rank_one_update
 from pellucid.linalg.column_space import ColumnSpace
+from pellucid.linalg.counts import count_products, count_table, unary
 from pellucid.linalg.distances import (
     contract_squared_differences,
     manhattan_distances,
@@ -36,6 +37,8 @@ __all__ = [
     "column_moments",
     "column_scale",
     "contract_squared_differences",
+    "count_products",
+    "count_table",
     "for_each_block",
     "format_bytes",
     "inverse_diagonal_in_place",
@@ -55,4 +58,5 @@ __all__ = [
     "solve_cholesky",
     "squared_distances",
     "symmetrise",
+    "unary",
 ]

@@ -2,6 +2,7 @@
 
 from pellucid.models.additive.classifier import AdditiveKernelClassifier
 from pellucid.models.additive.regressor import AdditiveKernelRegressor
+from pellucid.models.common.parts import deletion_fidelity
 from pellucid.models.forces.force_field import ForceField
 from pellucid.models.glm.classifier import KernelClassifier
 from pellucid.models.glm.regressor import KernelGLMRegressor
@@ -33,5 +34,6 @@ __all__ = [
     "LooSearch",
     "SparseAdditiveClassifier",
     "SparseAdditiveRegressor",
+    "deletion_fidelity",
     "stability",
 ]

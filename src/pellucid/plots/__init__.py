@@ -7,7 +7,9 @@ from pellucid.plots.effects import plot_effect, plot_effects
 from pellucid.plots.importance import plot_importance
 from pellucid.plots.loo import plot_loo
 from pellucid.plots.molecule import plot_molecule
+from pellucid.plots.sequence import plot_sequence
 from pellucid.plots.stability import plot_stability
+from pellucid.plots.structure import plot_structure, structure_svg
 
 __all__ = [
     "plot_coefficients",
@@ -18,5 +20,8 @@ __all__ = [
     "plot_importance",
     "plot_loo",
     "plot_molecule",
+    "plot_sequence",
     "plot_stability",
+    "plot_structure",
+    "structure_svg",
 ]

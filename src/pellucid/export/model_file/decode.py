@@ -16,7 +16,7 @@ import numpy as np
 from pellucid.exceptions import ModelFileError
 from pellucid.export.model_file.arrays import shape_from
 from pellucid.export.model_file.atoms import ATOMS, read
-from pellucid.export.model_file.encode import PLAIN
+from pellucid.export.model_file.encode import in_object_arrays
 from pellucid.export.model_file.fields import fault, with_later_parameters
 from pellucid.export.model_file.parse import MAX_DEPTH, damaged
 from pellucid.export.model_file.registry import find, is_named_tuple, objection
@@ -84,10 +84,11 @@ class Decoder:
         if not isinstance(node, dict) or set(node) != {"shape", "items"}:
             raise damaged(path, "is not an array of objects")
         shape, items = shape_from(node["shape"]), self._items(node["items"], path, depth)
-        if prod(shape) != len(items) or not all(isinstance(item, PLAIN) for item in items):
+        if prod(shape) != len(items) or not all(map(in_object_arrays, items)):
             raise damaged(path, "is not an array of numbers and texts")
         array = np.empty(len(items), dtype=object)
-        array[:] = items
+        for i, item in enumerate(items):  # of which some may be arrays themselves
+            array[i] = item
         return array.reshape(shape)
 
     # ------------------------------------------------------------- instances

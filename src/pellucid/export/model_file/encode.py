@@ -23,7 +23,7 @@ from pellucid.export.model_file.fields import fault
 from pellucid.export.model_file.parse import MAX_DEPTH
 from pellucid.export.model_file.registry import is_cache, is_named_tuple, name_of, objection
 
-PLAIN = (bool, int, float, complex, str, bytes, np.generic, type(None))
+_PLAIN = (bool, int, float, complex, str, bytes, np.generic, type(None))
 """What an array of objects may hold."""
 
 
@@ -91,12 +91,12 @@ class Encoder:
     def _array(self, array: np.ndarray, path: str) -> Any:
         if array.dtype == object:
             for item in array.ravel():
-                if not isinstance(item, PLAIN):
+                if not in_object_arrays(item):
                     raise ModelFileError(
                         f"{path} is an array of objects of type {type(item).__name__}; a model file holds "
-                        f"arrays of numbers and texts."
+                        f"arrays of numbers, texts, graphs and bags of vectors."
                     )
-            items = [self.encode(item, path) for item in array.ravel()]
+            items = [self.encode(item, path, 1) for item in array.ravel()]
             return {"objects": {"shape": list(array.shape), "items": items}}
         _check_dtype(array.dtype, path)
         array = np.asarray(array)
@@ -105,6 +105,13 @@ class Encoder:
             self._places[key] = len(self.arrays)
             self.arrays.append(array)
         return {"array": self._places[key]}
+
+
+def in_object_arrays(item: Any) -> bool:
+    """Whether an array of objects may hold this: texts and numbers, graphs, bags of vectors."""
+    if isinstance(item, _PLAIN) or getattr(type(item), "_in_object_arrays", False):
+        return True
+    return type(item) is np.ndarray and item.dtype.kind in "biuf"
 
 
 def state_of(value: Any, path: str = "model") -> dict[str, Any]:

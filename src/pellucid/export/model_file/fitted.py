@@ -150,7 +150,7 @@ FITTED: dict[str, dict[str, Any]] = {
     "PowerTransform": {"_power": float, "chi closure": bool, "column_means_?": _Reals},
     "ReplaceZeros": {"_fraction": float, "detection_limit_": _Reals},
     "Sum Product": {"operands": tuple[Kernel, ...]},
-    "Power Exponential Restricted": {"base": Kernel},
+    "Power Exponential Restricted MeanEmbedding": {"base": Kernel},
     "Restricted": {"_positions": list[int] | None},
     "SklearnKernel": {"kernel": ForeignKernel},
     "Pipeline": {"steps": list[tuple[str, Any]], "memory": None},  # memory is a folder of pickles

@@ -280,7 +280,9 @@ def _finish(
 
 
 def _feature_count(kernel: Kernel, X: np.ndarray) -> int | None:
-    return kernel.feature_count(X.shape[1]) if X.ndim == 2 else None
+    if X.ndim == 2:
+        return kernel.feature_count(X.shape[1])
+    return kernel.feature_count(1) if kernel.reads_objects else None
 
 
 def _rounding(X: np.ndarray) -> float:

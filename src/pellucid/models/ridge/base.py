@@ -246,6 +246,14 @@ class KernelRidgeBase(KernelMachine):
             )
         return Influence(self._shaped(contributions), self._shaped(deletion), self._shaped(self._intercept))
 
+    def _part_deletion(self, output: int) -> Callable[[np.ndarray], np.ndarray]:
+        def changes(G: np.ndarray) -> np.ndarray:
+            weights = self._get_posterior(output).deletion_weights(np.vstack([G, np.zeros(G.shape[1])]))
+            # the last row is the intercept's, which is no part
+            return -(weights[:-1] - weights[-1]) * self._loo_residuals[:, output]
+
+        return changes
+
     @property
     def noise_variance_(self) -> np.ndarray:
         """Noise variance of each output: weighted residual sum of squares over what the fit left free."""

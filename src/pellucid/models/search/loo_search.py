@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from pellucid._progress import track
-from pellucid.effects import Influence, LinearView, MarginalEffects, Summary
+from pellucid.effects import Influence, LinearView, MarginalEffects, Motifs, Summary
 from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
 from pellucid.linalg import limited_threads
@@ -305,6 +305,17 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         """The best estimator read as a linear model."""
         check_is_fitted(self)
         return self.best_estimator_.linear_view(X)
+
+    def part_contributions(self, X: Any, *, output: Any = None) -> Any:
+        """Contributions of the parts of strings, graphs or molecules to predictions of the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.part_contributions(X, output=output)
+
+    @property
+    def motifs_(self) -> Motifs:
+        """Parts that matter most in the best estimator."""
+        check_is_fitted(self)
+        return self.best_estimator_.motifs_
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Score of the best estimator on new rows: R² or accuracy."""

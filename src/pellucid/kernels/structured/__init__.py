@@ -1,0 +1,1 @@
+"""Kernels of objects that fall into parts: strings, texts, graphs, molecules, bags of vectors."""
