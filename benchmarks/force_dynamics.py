@@ -1,5 +1,5 @@
 """Claim: dynamics with a force field conserve energy: 10 ps of ethanol at about 300 K through ASE, steps of
-0.5 fs, drift of the total energy below 1 meV per atom and ps; frequencies are those of differences of its forces.
+0.5 fs, drift of the total energy below 1 meV per atom and ps; frequencies are those of differences of forces.
 
     python benchmarks/force_dynamics.py          force field of 200 geometries (rMD17), 10 ps
     python benchmarks/force_dynamics.py 1000 10  of 1000 geometries
@@ -64,7 +64,8 @@ def main(n: int = 200, picoseconds: float = 10.0) -> None:
     drift = 1000 * np.polyfit(at, energy, 1)[0] / len(atoms)
     print(
         f"dynamics: {picoseconds:g} ps at {np.mean(kelvin):.0f} K in {seconds:.0f} s; "
-        f"drift {drift:+.4f} meV per atom and ps, standard deviation {1000 * np.std(energy) / len(atoms):.3f} meV per atom"
+        f"drift {drift:+.4f} meV per atom and ps, "
+        f"standard deviation {1000 * np.std(energy) / len(atoms):.3f} meV per atom"
     )
 
 
