@@ -200,3 +200,10 @@ def test_dates_with_and_without_time():
     X = pd.DataFrame({"when": pd.Series(moments, dtype=object), "x": np.arange(30.0)})
     model = AdditiveKernelRegressor(interactions=0).fit(X, np.arange(30.0))
     assert model.columns_[0].dates
+
+
+def test_rows_without_a_class_are_named():
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    y = np.array(["a", "b", None, "a", "b", "a"], dtype=object)
+    with pytest.raises(ValueError, match="no class in row 2"):
+        KernelRidgeClassifier().fit(X, y)

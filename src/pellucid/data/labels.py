@@ -21,6 +21,9 @@ def check_labels(y: Any, rows: Any, weight: np.ndarray) -> tuple[np.ndarray, np.
         raise ValueError("This classifier requires y to be passed, but the target y is None.")
     y = column_or_1d(as_target(y, one=True), warn=True)
     assert_all_finite(y, input_name="y")
+    if y.dtype == object and any(label is None for label in y):
+        row = next(i for i, label in enumerate(y) if label is None)
+        raise ValueError(f"Input y contains no class in row {row}: drop rows without a class first.")
     check_classification_targets(y)
     check_consistent_length(rows, y)
     classes = np.unique(y[weight > 0])

@@ -50,7 +50,8 @@ def check_weight(sample_weight: Any, n_rows: int, reading: str = "counts") -> np
         warnings.warn(
             f"sample_weight has a mean of {mean:.3g}, so it is taken for precisions: weights are divided by "
             f"their mean and only compare rows. Pass weights='precision' if this is meant, or "
-            f"weights='counts' if a row stands for as many observations as its weight says.",
+            f"weights='counts' if a row stands for as many observations as its weight says "
+            f"(--weights-as on the command line).",
             WeightWarning,
             stacklevel=4,
         )

@@ -254,7 +254,7 @@ def _solve(equations: _Equations, ridge: np.ndarray, *, rough: bool = False) -> 
             if single:
                 return _solve(equations, ridge)
             raise FloatingPointError(
-                "The normal equations are not finite: check the size of targets and offsets."
+                "The normal equations are not finite: check the size of targets, offsets and weights."
             ) from None
         spared = np.einsum("ij,ij->j", root, root).astype(float)  # diagonal of A⁻¹
         edf = np.bincount(member, 1.0 - spared, len(ridge)).astype(float)

@@ -245,7 +245,7 @@ def test_bad_targets(loss, y, message):
 
 
 def test_targets_too_large():
-    with pytest.raises(ValueError, match="choose a larger unit"):
+    with pytest.raises(ValueError, match="choose another unit"):
         fit([[1.0], [2.0]], [1e200, -1e200])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pellucid import InterpretableKernelRegressor, KernelGLMRegressor, KernelRidge
+from pellucid import AdditiveKernelRegressor, InterpretableKernelRegressor, KernelGLMRegressor, KernelRidge
 from pellucid.kernels import RBF
 
 UNITS = [1e-200, 1e-60, 1e-12, 1.0, 1e12, 1e160]
@@ -114,3 +114,21 @@ def test_what_varies_too_much_is_refused(name, data):
     far = np.where(y == y.max(), 1e305, y)
     with pytest.raises(ValueError, match=r"Targets vary by 1e\+305, so much .* choose a larger unit"):
         fitted(name, X, far)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-60, 1e60, 1e160])
+def test_scores_of_kernel_ridge_have_no_unit(unit):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] ** 2 + X[:, 1] + 0.1 * rng.normal(size=60)
+    expected = KernelRidge().fit(X, y).score(X, y)
+    assert KernelRidge().fit(X, unit * y).score(X, unit * y) == pytest.approx(expected, rel=1e-9)
+    both = np.column_stack([y, unit * y])
+    assert KernelRidge().fit(X, both).score(X, both) == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e160])
+def test_additive_models_refuse_units_whose_powers_are_no_numbers(unit):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    with pytest.raises(ValueError, match="choose another unit"):
+        AdditiveKernelRegressor().fit(X, unit * X[:, 0])

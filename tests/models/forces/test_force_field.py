@@ -224,6 +224,7 @@ def test_two_atoms():
         (dict(atoms=["N", "H"]), "lists 2 atoms"),
         (dict(atoms=["N", "H", "H", "Qq"]), "no chemical symbol"),
         (dict(F=None), "requires forces"),
+        (dict(F=1e160 * F), "choose another unit"),
     ],
 )
 def test_bad_data(change, message):

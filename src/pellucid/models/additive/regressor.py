@@ -155,9 +155,9 @@ class AdditiveKernelRegressor(DevianceScore, AdditiveKernelBase):
         rows = self._training_rows(table, weight, reset=reset)
         y, known, weight = (v[weight > 0] for v in (y, known, weight))
         unit = _spread(y - known, weight) if loss.name == "squared" else 1.0
-        if unit > _TOO_LARGE:
+        if not 1.0 / _TOO_LARGE < unit < _TOO_LARGE:
             raise ValueError(
-                f"Targets vary by {unit:.1g}, so much that their variance overflows; choose a larger unit."
+                f"Targets vary by {unit:.1g}, and powers of that are beyond the numbers: choose another unit."
             )
         return [Problem(rows, y / unit, weight, known / unit, loss)], [], unit
 

@@ -113,8 +113,10 @@ class ForceField(BaseEstimator):
     residuals_ : ndarray
         Relative residual before each step of the iterative solver; empty after a closed solution.
 
-    Notes ----- Units are those of the training data: with positions in Å and energies in kcal/mol, forces are
-    in kcal/mol/Å, and length-scales in 1/Å.
+    Notes
+    -----
+    Units are those of the training data: with positions in Å and energies in kcal/mol, forces are in
+    kcal/mol/Å, and length-scales in 1/Å.
 
     References
     ----------
@@ -194,7 +196,7 @@ class ForceField(BaseEstimator):
                 self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
             Q, JQ = D.internal()
             y = np.einsum("npm,np->nm", Q, F.reshape(len(F), -1))
-            unit = float(np.sqrt(np.mean(y**2))) or 1.0
+            unit = _unit(y)
             problem = self._state(D.X, JQ, y / unit, again)
             if self.trials_ is not None and not again:
                 self.trials_ = replace(self.trials_, rmse=unit * self.trials_.rmse)
@@ -387,3 +389,15 @@ class ForceField(BaseEstimator):
                 ("leave-one-out RMSE of forces", f"{rmse:.3g}, on {self.trials_.n_geometries} geometries")
             )
         return Summary(type(self).__name__, facts)
+
+
+def _unit(y: np.ndarray) -> float:
+    """Root mean square of forces, 1 if there are none; refused where its square is no number."""
+    top = float(np.abs(y).max())
+    if top == 0:
+        return 1.0
+    if not 1e-150 < top < 1e150:
+        raise ValueError(
+            f"Forces of up to {top:.1g} have squares that no number can hold: choose another unit."
+        )
+    return top * float(np.sqrt(np.mean((y / top) ** 2)))

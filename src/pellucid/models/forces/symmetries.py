@@ -8,12 +8,12 @@ Hungarian algorithm on Umeyama's score [1]_) is nearly the one that minimises :m
 Single matches err, so they are synchronised: along a minimum spanning tree of the matching errors, each
 geometry gets one permutation relative to the root [2]_. The permutations that occur are completed to a group.
 
-References ---------- .. [1] S. Umeyama. An eigendecomposition approach to weighted graph matching problems.
-IEEE Trans. Pattern Anal.
-   Mach. Intell. 10, 695 (1988).
+References
+----------
+.. [1] S. Umeyama. An eigendecomposition approach to weighted graph matching problems. IEEE Trans. Pattern
+   Anal. Mach. Intell. 10, 695 (1988).
 .. [2] S. Chmiela, H. E. Sauceda, K.-R. Müller, A. Tkatchenko. Towards exact molecular dynamics simulations
-with
-   machine-learned force fields. Nat. Commun. 9, 3887 (2018).
+   with machine-learned force fields. Nat. Commun. 9, 3887 (2018).
 """
 
 from __future__ import annotations

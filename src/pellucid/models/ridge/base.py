@@ -19,7 +19,7 @@ from pellucid.models.common.ridge_fit import RidgeFit, Score, Settings, fit_ridg
 from pellucid.solvers import Fits, Posterior
 
 _SQUARABLE = (
-    1e150  # targets larger than this, or smaller than its inverse, have no variance in floating point
+    1e153  # targets larger than this, or smaller than its inverse, have no variance in floating point
 )
 
 

@@ -6,11 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._docs import inherit_docs, store_parameters
-from pellucid.data.targets import check_targets
+from pellucid.data.targets import check_targets, unit_of
 from pellucid.effects import MarginalEffects, Summary, jackknife_plus, marginal_effects
 from pellucid.linalg import row_blocks
 from pellucid.models.ridge.base import KernelRidgeBase, as_columns
@@ -163,6 +164,24 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
             for q in range(std.shape[1]):
                 std[block, q] = np.sqrt(self._scale[q] * self._get_posterior(q).variance(K, diagonal))
         return mean, self._like_input(self._shaped(std), rows)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share R² of the variance explained, the mean over outputs, whatever the unit of the targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features)
+        y : array-like of shape (m,) or (m, n_outputs)
+        sample_weight : array-like of shape (m,), optional
+
+        Returns
+        -------
+        float
+        """
+        found = as_columns(np.asarray(self.predict(X)))
+        Y = as_columns(check_targets(y, found))
+        unit = np.array([unit_of(column) for column in Y.T])
+        return float(r2_score(Y / unit, found / unit, sample_weight=sample_weight))
 
     def _prior_variances(self, rows: np.ndarray) -> np.ndarray:
         """Values ``k(x, x)``; of a precomputed kernel they are known for the training rows alone."""
