@@ -1,4 +1,4 @@
-"""Strings, graphs and molecules: accuracy, deletion fidelity and speed, beside rivals and published figures.
+"""Strings, graphs and molecules: accuracy, deletion fidelity and speed, beside rivals.
 
     python benchmarks/structured.py               promoters, MUTAG, and reduced forms of the larger sets
     python benchmarks/structured.py --full        all folds of splice, ten times ten of MUTAG, five splits
@@ -52,7 +52,7 @@ MOLECULES = {
 def promoters() -> None:
     table = pd.read_parquet(DATA / "dna_promoters.parquet")
     rows, y = table["sequence"].str.upper(), (table["class"] == "+").to_numpy()
-    print("\nPromoters, 106 sequences, leave-one-out errors (published: KBANN 4, neural network 8, ID3 19)")
+    print("\nPromoters, 106 sequences, leave-one-out errors")
     for name, (kernel, grid) in STRINGS.items():
         search = LooSearch(KernelRidgeClassifier(kernel), grid).fit(rows, y)
         errors = round(search.loo_.error_rate * len(rows))
@@ -75,10 +75,7 @@ def splice(full: bool) -> None:
     rows, y = table["sequence"].str.upper().str.strip().to_numpy(), table["label"].str.strip().to_numpy()
     folds = list(StratifiedKFold(10, shuffle=True, random_state=0).split(rows, y))
     used = folds if full else folds[:1]
-    print(
-        f"\nSplice junctions, 3190 sequences, {len(used)} of 10 folds, error rate "
-        f"(published, UCI: KBANN 6.3 %, neural network 6.7 %)"
-    )
+    print(f"\nSplice junctions, 3190 sequences, {len(used)} of 10 folds, error rate ")
     chosen = {k: STRINGS[k] for k in ("gapped k-mer", "weighted degree")}
     for name, (kernel, grid) in chosen.items():
         rates, start = [], time.perf_counter()
@@ -110,10 +107,7 @@ def read_mutag() -> tuple[list[tuple], np.ndarray]:
 def mutag(full: bool) -> None:
     graphs, y = read_mutag()
     repeats = 10 if full else 1
-    print(
-        f"\nMUTAG, 188 graphs, ten folds × {repeats}, accuracy "
-        f"(published, Shervashidze et al. 2011: WL subtree 82.1 %, shortest paths 87.3 %)"
-    )
+    print(f"\nMUTAG, 188 graphs, ten folds × {repeats}, accuracy ")
     cases = {
         "WL": (WeisfeilerLehman(), {"kernel__depth": [1, 2, 3, 4], "kernel__edge_labels": [True, False]}),
         "shortest paths": (ShortestPath(), {"kernel__normalise": [True, False]}),
