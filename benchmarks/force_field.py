@@ -1,5 +1,5 @@
 """Claim, seen for ethanol with 1000 geometries (rMD17): training, choice of parameters included, takes
-less than half the time of sGDML's and prediction less than a third, in less memory. How errors compare, it prints.
+less than half the time of sGDML's and prediction less than a third, in less memory. Errors are printed.
 
 Same training and test geometries (the first official split). Rival: sgdml 1.0.3 in the same run, with the
 settings of its own program: length-scales 10, 20, ... 90, each fitted on all geometries and scored on 200
