@@ -7,7 +7,7 @@ a point of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,9 +20,11 @@ from pellucid.features.bucket_index import Guide
 WARP_RANK = 0.5  # share of the rank in the warped coordinate; the rest is the clipped linear scale
 _CLIP = (0.01, 0.99)  # quantiles between which the linear scale runs from 0 to 1
 _BEYOND = 0.2  # how far beyond 0 and 1 it may go
-_ATOM, _ATOM_VARIANCE = 0.05, 0.5  # least share of the rows at a value that stands out; variance of its jump
+_ATOM = 0.05  # least share of the rows at a value that stands out
 _MANY = 2000  # values from which on a guide to the knots pays
-_SMALLEST = 1e-7  # eigenvalues below this share of the largest one carry no function of their own
+_SMALLEST = 1e-11  # eigenvalues below this share of the largest one carry no function of their own
+
+LINE, CURVE, POINT, LEVEL = range(4)
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,26 @@ class Axis:
         return axis._weigh(x, weight)
 
     @classmethod
-    def of_levels(cls, codes: np.ndarray, weight: np.ndarray, n_levels: int) -> Axis:
-        """Axis of a column of level codes; NaN is missing, ``UNKNOWN`` is nowhere."""
+    def of_levels(
+        cls, codes: np.ndarray, weight: np.ndarray, n_levels: int, *, ordered: bool = False
+    ) -> Axis:
+        """Axis of a column of level codes; NaN is missing, ``UNKNOWN`` is nowhere.
+
+        Levels that are ``ordered`` lie on the warped scale as numbers do.
+        """
         knots = np.arange(float(n_levels))
         missing = bool(np.isnan(codes[weight > 0]).any())
-        return cls(knots, True, missing, np.empty(0), np.zeros(n_levels))._weigh(codes, weight)
+        axis = cls(knots, True, missing, np.empty(0), np.zeros(n_levels))._weigh(codes, weight)
+        if not ordered:
+            return axis
+        mass = axis.mass[:n_levels]
+        middle = (np.cumsum(mass) - mass / 2) / max(mass.sum(), np.finfo(float).tiny)
+        return replace(axis, coordinate=_warp(knots, mass, middle))
+
+    @property
+    def unordered(self) -> bool:
+        """Whether the knots are levels that have no order."""
+        return self.levels and not self.coordinate.any()
 
     def _weigh(self, x: np.ndarray, weight: np.ndarray) -> Axis:
         i, w = self.locate(x)
@@ -158,66 +175,71 @@ class Axis:
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # without the guide
 
-    def atoms(self) -> np.ndarray:
-        """Knots that stand out, as many rows share them: the effect may jump there.
+    def standing_out(self) -> np.ndarray:
+        """Knots that many rows share, beyond what their neighbours have: the effect may jump there.
 
         The zero of an amount is one, as most rows have none of it.
         """
         mass = self.mass[: len(self.knots)]
-        if self.levels or len(mass) < 3:
+        if self.unordered or len(mass) < 3:
             return np.zeros(len(mass), dtype=bool)
         return (mass >= _ATOM) & (mass >= 10.0 * np.median(mass))
 
-    def basis(self, length_scale: float, n_columns: int, *, jumps: bool = True) -> Basis:
-        """Leading eigenfunctions of the axis's kernel, orthogonal to constants under the data.
+    def basis(self, n_columns: int) -> Basis:
+        """Columns of functions of the axis, of mean zero and variance one under the data, smooth ones first.
 
-        The kernel of numbers is exp(-|u - v| / length_scale) in the warped coordinate, with ``jumps`` larger
-        at values that stand out; that of levels is 1 for equal levels and 0 otherwise, and a missing value is
-        like itself alone. Centred under the mass π, k̃(u, v) = k(u, v) - (kπ)(u) (kπ)(v) / πᵀkπ. With
-        π^{1/2} k̃ π^{1/2} = QDQᵀ the columns are Φ = π^{-1/2} Q D^{1/2}, so that ΦΦᵀ = k̃, πᵀΦ = 0 and
-        Φᵀ diag(π) Φ = D.
+        Levels without an order have the eigenfunctions of a kernel that is 1 for equal levels and 0
+        otherwise, see :func:`_of_levels`. Other axes have a straight line in the warped coordinate, then the
+        functions into which a smoothing spline falls apart (Demmler and Reinsch), see :func:`_curves`; a
+        missing value has a column of its own, and so has a value that stands out where columns are too few
+        to tell it from its neighbours.
         """
         k, m = len(self.knots), len(self)
         if self.flat:
-            return Basis(np.empty(0), np.zeros((m + 1, 0)))
-        K = np.eye(m)
-        if not self.levels:
-            u = self.coordinate
-            K[:k, :k] = np.exp(-np.abs(u[:, None] - u[None, :]) / length_scale)
-        mass = self.mass
-        if jumps:
-            K[np.diag_indices(k)] += np.where(self.atoms(), _ATOM_VARIANCE, 0.0)
-        row = K @ mass
-        K -= np.outer(row, row) / float(mass @ row)
-        root = np.sqrt(np.maximum(mass, 1e-12))
-        value, vector = eigh(root[:, None] * K * root, driver="evd", check_finite=False)
-        value, vector = value[::-1], vector[:, ::-1]
-        # centring costs one direction; points of no mass, and rounding, cost more
-        keep = slice(0, min(n_columns, int(np.sum(value > _SMALLEST * max(value[0], 1e-300)))))
-        columns = vector[:, keep] * (np.sqrt(value[keep]) / root[:, None])
+            return Basis(np.empty(0), np.empty(0, dtype=np.intp), np.zeros((m + 1, 0)))
+        if self.unordered:
+            columns, frequency = _of_levels(self.mass, n_columns)
+            part = np.full(len(frequency), LEVEL)
+        else:
+            mass = self.mass[:k]
+            line, curves, frequency = _curves(self.coordinate, mass, n_columns)
+            points = np.zeros((m, 0))
+            if curves.shape[1] + 2 < np.count_nonzero(mass):
+                points = np.eye(m)[:, np.flatnonzero(self.standing_out())]
+            if self.missing and mass.any():
+                points = np.hstack([points, np.eye(m)[:, [k]]])
+            line, curves = (np.vstack([T, np.zeros((m - k, T.shape[1]))]) for T in (line, curves))
+            columns = np.hstack([line, points, curves])
+            part = np.repeat([LINE, POINT, CURVE], [line.shape[1], points.shape[1], curves.shape[1]])
+            frequency = np.concatenate([np.ones(line.shape[1] + points.shape[1]), frequency])
+        columns = columns - self.mass @ columns
+        columns /= np.sqrt(self.mass @ columns**2)
         largest = columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])]
         columns *= np.where(largest < 0, -1.0, 1.0)
-        columns -= mass @ columns  # exactly zero mean
-        return Basis(value[keep], np.vstack([columns, np.zeros(columns.shape[1])]))
+        return Basis(frequency, part, np.vstack([columns, np.zeros(columns.shape[1])]))
 
 
 @dataclass(frozen=True)
 class Basis:
-    """Columns of functions on an axis.
+    """Columns of functions on an axis, of mean zero and variance one under the data.
 
     Attributes
     ----------
-    value : ndarray of shape (r,)
-        Eigenvalues, decreasing: the variance of each column under the data.
+    frequency : ndarray of shape (r,)
+        How fast each column varies: about the number of half waves of a curve, 1 for straight lines and
+        single points; of levels without an order, one over the root of the eigenvalue.
+    part : ndarray of int of shape (r,)
+        What each column is: ``LINE``, ``CURVE``, ``POINT`` or ``LEVEL``.
     table : ndarray of shape (m + 1, r)
         The columns at the points; the last row is zero, for values that are nowhere.
     """
 
-    value: np.ndarray
+    frequency: np.ndarray
+    part: np.ndarray
     table: np.ndarray
 
     def __len__(self) -> int:
-        return len(self.value)
+        return len(self.frequency)
 
     def at(
         self, place: tuple[np.ndarray, np.ndarray], dtype: type = np.float64, n_columns: int | None = None
@@ -252,3 +274,42 @@ def _warp(value: np.ndarray, mass: np.ndarray, middle: np.ndarray) -> np.ndarray
     with np.errstate(over="ignore"):
         linear = (value - low) / spread if 0 < spread < np.inf else middle
     return WARP_RANK * middle + (1 - WARP_RANK) * np.clip(linear, -_BEYOND, 1 + _BEYOND)
+
+
+def _of_levels(mass: np.ndarray, n_columns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenfunctions of the kernel of exchangeable levels, and one over the roots of their eigenvalues.
+
+    Centred under the mass π the kernel is k̃ = I - ππᵀ / πᵀπ. With π^{1/2} k̃ π^{1/2} = QDQᵀ the functions are
+    π^{-1/2} Q: a prior of variances D of their coefficients makes levels exchangeable.
+    """
+    root = np.sqrt(np.maximum(mass, 1e-12))
+    K = np.eye(len(mass)) - np.outer(mass, mass) / float(mass @ mass)
+    value, vector = eigh(root[:, None] * K * root, driver="evd", check_finite=False)
+    keep = np.flatnonzero(value > _SMALLEST * value[-1])[::-1][:n_columns]
+    return vector[:, keep] / root[:, None], 1.0 / np.sqrt(value[keep])
+
+
+def _curves(u: np.ndarray, mass: np.ndarray, n_columns: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A straight line, then the natural cubic splines of Demmler and Reinsch, and the frequencies of these.
+
+    The splines diagonalise ∫ f''² under the mass, and have no straight line in them. They are the
+    eigenfunctions of the covariance ∫ (u - t)₊ (v - t)₊ dt of the integrated Brownian motion without its
+    part in lines; their eigenvalues are about (πω)⁻⁴ with ω = 1.5, 2.5, ... on a uniform axis of length one.
+    """
+    line = u - float(mass @ u) / max(float(mass.sum()), np.finfo(float).tiny)
+    size = float(mass @ line**2)
+    if len(u) < 2 or not size > 0:
+        return np.zeros((len(u), 0)), np.zeros((len(u), 0)), np.empty(0)
+    low = np.minimum(u[:, None], u) - u.min()
+    high = np.maximum(u[:, None], u) - u.min()
+    C = low**2 * (3.0 * high - low) / 6.0
+    root = np.sqrt(np.maximum(mass, 1e-12))
+    N = np.linalg.qr(np.column_stack([root, root * line]))[0]
+    A = root[:, None] * C * root
+    A -= N @ (N.T @ A)
+    A -= (A @ N) @ N.T
+    value, vector = eigh((A + A.T) / 2, driver="evd", check_finite=False)
+    most = max(min(n_columns - 1, len(u) - 2), 0)
+    keep = np.flatnonzero(value > _SMALLEST * max(value[-1], 1e-300))[::-1][:most]
+    curves = vector[:, keep] / root[:, None]
+    return line[:, None], curves, np.maximum(value[keep] ** -0.25 / np.pi, 1.0)

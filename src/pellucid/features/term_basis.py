@@ -1,72 +1,86 @@
-"""Columns of an additive model: eigenfunctions of single features, products of them for pairs.
+"""Columns of an additive model, and the shapes that their prior variances are made of.
 
-The columns of a term fall into *groups* by how fast they vary along each of its features (smooth, middling,
-rough; in main effects also: from value to value). Each group gets a variance of its own when the model is
-fitted, so that every term finds its own smoothness, and a pair may be smooth along one feature and rough
-along the other.
+Columns of a main effect are those of its axis, columns of a pair are products of two of them. A column has
+variance one under the data, so its prior variance is what it may contribute. The prior variances of a term
+are a sum of *shapes*, each with a variance θ of its own that the fit estimates:
+
+    d_j = Σ_k θ_k S_kj,   Σ_j S_kj = 1,
+
+where a shape falls with the frequency ω_j of the column: ω⁻⁴ for smooth functions, ω⁻² for rough ones, 1 for
+those that differ from value to value; a straight line has a shape of its own. So every term finds its own
+smoothness. A pair has the products of the shapes of its features: it may be smooth along one of them and
+rough along the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
-from pellucid.features.axis import Axis, Basis
+from pellucid.features.axis import CURVE, LEVEL, LINE, POINT, Axis, Basis
 
 Term = tuple[int, ...]
-Group = tuple[Term, int]
 Picks = dict[Term, tuple[np.ndarray, ...]]
 """Columns of each term: those of its first axis and, for a pair, of its second."""
+Variances = Mapping[Term, np.ndarray]
+"""Variances θ of the shapes of each term."""
 
-BANDS = (2, 8)  # columns 0-1 of an axis are smooth, 2-7 middling, the rest rough
-VALUES = 32  # columns of a main effect from here on tell single values apart
+SHAPES = {"smooth": 4.0, "rough": 2.0, "white": 0.0}
+"""Powers of the frequency with which the prior variances of curves fall."""
 _FEW_KNOTS = 240  # of numbers, each of which may be told apart
-_N_BANDS = len(BANDS) + 1
-_SKETCH_KNOTS = 64  # enough for the first few eigenfunctions
-_LEVEL_COLUMNS = 1000  # shared by the main effects of all categorical features
+_SKETCH_KNOTS = 64  # enough for the first few columns
+
+
+def main_shapes(basis: Basis) -> dict[str, np.ndarray]:
+    """Shapes of a main effect: straight, smooth, rough, from value to value, single points; or of levels."""
+    return _normed(basis, SHAPES, {"line": LINE, "points": POINT})
+
+
+def pair_shapes(basis: Basis) -> dict[str, np.ndarray]:
+    """Shapes along one feature of a pair: smooth and rough, both with straight lines and single points."""
+    return _normed(basis, {name: SHAPES[name] for name in ("smooth", "rough")}, {})
+
+
+def _normed(basis: Basis, powers: Mapping[str, float], alone: Mapping[str, int]) -> dict[str, np.ndarray]:
+    part, frequency = basis.part, basis.frequency
+    if np.any(part == LEVEL):
+        found = {"levels": frequency**-2.0}
+    else:
+        found = {name: (part == code).astype(float) for name, code in alone.items()}
+        curved = part == CURVE if alone else np.full(len(part), np.any(part == CURVE))
+        found |= {name: np.where(curved, frequency**-power, 0.0) for name, power in powers.items()}
+        if not alone and not curved.any():
+            found = {"line": np.ones(len(part))}
+    return {name: shape / shape.sum() for name, shape in found.items() if shape.any()}
 
 
 class Bases:
-    """Eigenbases of axes, each computed when it is first asked for: most of many features never are.
+    """Bases of axes, each computed when it is first asked for: most of many features never are.
 
     Parameters
     ----------
     axes : tuple of Axis
         The axes.
-    length_scale : float
-        Of their kernels.
     n_columns : int
         Columns of each basis at most; axes of levels, and of few knots, keep all of theirs.
-    jumps : bool
-        Whether effects may jump at values that stand out.
     others : Bases, optional
-        Bases to take where the axis is the same one, and jumps are the same or there are none.
+        Bases to take where the axis is the same one.
 
     Examples
     --------
     >>> x = np.linspace(0.0, 1.0, 500)
-    >>> bases = Bases((Axis.numeric(x, np.ones(500), 250),), 1.0, 5)
+    >>> bases = Bases((Axis.numeric(x, np.ones(500), 250),), 5)
     >>> len(bases[0]), bases[0] is bases[0]
     (5, True)
     """
 
-    def __init__(
-        self,
-        axes: tuple[Axis, ...],
-        length_scale: float,
-        n_columns: int,
-        *,
-        jumps: bool = True,
-        others: Bases | None = None,
-    ) -> None:
+    def __init__(self, axes: tuple[Axis, ...], n_columns: int, *, others: Bases | None = None) -> None:
         self.axes = axes
-        self.length_scale = length_scale
         self.n_columns = n_columns
-        self.jumps = jumps
         self._others = others
         self._known: dict[int, Basis] = {}
 
@@ -75,60 +89,48 @@ class Bases:
 
     def __getitem__(self, j: int) -> Basis:
         if j not in self._known:
-            axis = self.axes[j]
-            if self._others is not None and self._same(self._others, j):
-                self._known[j] = self._others[j]
+            axis, others = self.axes[j], self._others
+            if others is not None and others.axes[j] is axis:
+                self._known[j] = others[j]
             else:
                 few = axis.levels or len(axis.knots) <= _FEW_KNOTS
-                most = len(axis) if few else self.n_columns
-                self._known[j] = axis.basis(self.length_scale, most, jumps=self.jumps)
+                self._known[j] = axis.basis(len(axis) if few else self.n_columns)
         return self._known[j]
-
-    def _same(self, other: Bases, j: int) -> bool:
-        axis = self.axes[j]
-        return other.axes[j] is axis and (other.jumps == self.jumps or not axis.atoms().any())
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Axis and eigenbasis of every feature: a fine one for main effects, a coarser one for pairs.
-
-    The columns of features in ``whole`` form one group: none of them is dropped without the others.
-    """
+    """Axis and basis of every feature: a fine one for main effects, a coarser one for pairs."""
 
     fine: tuple[Axis, ...]
     coarse: tuple[Axis, ...]
     main: Bases
     pair: Bases
-    whole: tuple[int, ...] = ()
-
-    @cached_property
-    def without_jumps(self) -> Axes:
-        """The same axes, with bases that do not jump at values that stand out."""
-        if not self.main.jumps:
-            return self
-        scale, most = self.main.length_scale, self.main.n_columns
-        main = Bases(self.fine, scale, most, jumps=False, others=self.main)
-        return replace(self, main=main, pair=Bases(self.coarse, scale, most, jumps=False, others=main))
+    _shapes: dict[Term, tuple[tuple[str, ...], np.ndarray]] = field(default_factory=dict, compare=False)
 
     def sketch(self, feature: int, x: np.ndarray, n_columns: int) -> np.ndarray:
         """About the first columns of a feature at values of it, without the basis that a fit needs."""
         axis = self.fine[feature].thinned(_SKETCH_KNOTS)
-        if axis.levels:
-            return self.main[feature].at(axis.locate(x), n_columns=n_columns)
-        return axis.basis(self.main.length_scale, n_columns, jumps=self.main.jumps).at(axis.locate(x))
+        basis = self.main[feature] if axis.levels else axis.basis(n_columns)
+        return basis.at(axis.locate(x), n_columns=n_columns)
 
-    def band(self, feature: int, column: np.ndarray, bands: tuple[int, ...] = BANDS) -> np.ndarray:
-        """Band of columns of a feature; levels have no notion of rough, so all are in the first."""
-        if self.fine[feature].levels or feature in self.whole:
-            return np.zeros(len(column), dtype=np.intp)
-        return np.digitize(column, bands)
+    def shapes(self, term: Term) -> tuple[tuple[str, ...], np.ndarray]:
+        """Names of the shapes of a term, and the shapes over all columns; of a pair, over all products."""
+        if term not in self._shapes:
+            if len(term) == 1:
+                named = main_shapes(self.main[term[0]])
+                self._shapes[term] = tuple(named), np.array(list(named.values()))
+            else:
+                first, second = (pair_shapes(self.pair[j]) for j in term)
+                names = tuple(f"{a} × {b}" for a, b in product(first, second))
+                self._shapes[term] = names, np.array([np.outer(a, b).ravel() for a in first.values() for b in second.values()])
+        return self._shapes[term]
 
-    def code(self, term: Term, pick: Sequence[np.ndarray]) -> np.ndarray:
-        """Number of the group of each column of a term."""
+    def place(self, term: Term, pick: Sequence[np.ndarray]) -> np.ndarray:
+        """Where columns of a term are among all its columns or products."""
         if len(term) == 1:
-            return self.band(term[0], pick[0], (*BANDS, VALUES))
-        return self.band(term[0], pick[0]) * _N_BANDS + self.band(term[1], pick[1])
+            return pick[0]
+        return pick[0] * len(self.pair[term[1]]) + pick[1]
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ class TermBasis:
     Attributes
     ----------
     axes : Axes
-        Axes and their eigenbases.
+        Axes and their bases.
     terms : tuple of tuples
         Features of each term.
     picks : tuple of tuples of ndarray
@@ -148,22 +150,39 @@ class TermBasis:
     axes: Axes
     terms: tuple[Term, ...]
     picks: tuple[tuple[np.ndarray, ...], ...]
-    group: np.ndarray = field(init=False)
-    keys: tuple[Group, ...] = field(init=False)
-    slices: tuple[slice, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        keys: list[Group] = []
-        group, slices, start = [], [], 0
-        for term, pick in zip(self.terms, self.picks, strict=True):
-            codes, inverse = np.unique(self.axes.code(term, pick), return_inverse=True)
-            group.append(inverse + len(keys))
-            keys += [(term, int(code)) for code in codes]
-            slices.append(slice(start, start + len(pick[0])))
-            start += len(pick[0])
-        object.__setattr__(self, "group", np.concatenate(group) if group else np.empty(0, dtype=np.intp))
-        object.__setattr__(self, "keys", tuple(keys))
-        object.__setattr__(self, "slices", tuple(slices))
+    @classmethod
+    def of(cls, axes: Axes, *picks: Picks) -> TermBasis:
+        """The basis of all terms picked."""
+        every = {term: pick for part in picks for term, pick in part.items()}
+        return cls(axes, tuple(every), tuple(every.values()))
+
+    @cached_property
+    def slices(self) -> tuple[slice, ...]:
+        """Columns of each term."""
+        edges = np.cumsum([0, *(len(pick[0]) for pick in self.picks)]).tolist()
+        return tuple(slice(*ends) for ends in pairwise(edges))
+
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """Position of the term of each column."""
+        return np.repeat(np.arange(len(self.terms)), [len(pick[0]) for pick in self.picks])
+
+    @cached_property
+    def shapes(self) -> tuple[np.ndarray, ...]:
+        """Shapes of each term at its columns, of shape (n_shapes, columns)."""
+        return tuple(
+            self.axes.shapes(term)[1][:, self.axes.place(term, pick)]
+            for term, pick in zip(self.terms, self.picks, strict=True)
+        )
+
+    def prior(self, variances: Variances) -> np.ndarray:
+        """Prior variance of each column; zero in terms that have none."""
+        parts = [
+            variances[term] @ S if term in variances else np.zeros(S.shape[1])
+            for term, S in zip(self.terms, self.shapes, strict=True)
+        ]
+        return np.concatenate([np.empty(0), *parts])
 
     def of_terms(self, some: Sequence[int]) -> TermBasis:
         """The basis of the terms at some positions."""
@@ -171,30 +190,13 @@ class TermBasis:
 
     def columns_of(self, terms: Collection[Term]) -> np.ndarray:
         """Numbers of the columns of some terms."""
-        return np.flatnonzero(np.isin(self.owner, [self.terms.index(term) for term in terms])[self.group])
+        wanted = np.array([term in terms for term in self.terms], dtype=bool)
+        return np.flatnonzero(wanted[self.owner])
 
     @property
     def size(self) -> int:
         """Number of columns."""
         return self.slices[-1].stop if self.slices else 0
-
-    @property
-    def owner(self) -> np.ndarray:
-        """Position of the term that each group belongs to."""
-        place = {term: t for t, term in enumerate(self.terms)}
-        return np.array([place[term] for term, _ in self.keys], dtype=np.intp)
-
-    @property
-    def kind(self) -> np.ndarray:
-        """Number of each group's kind: main effects or pairs of the same bands are of one kind."""
-        seen: dict[tuple[int, int], int] = {}
-        kinds = [seen.setdefault((len(term), code), len(seen)) for term, code in self.keys]
-        return np.array(kinds, dtype=np.intp)
-
-    @property
-    def of_pairs(self) -> np.ndarray:
-        """Whether each group belongs to a pair."""
-        return np.array([len(term) == 2 for term, _ in self.keys], dtype=bool)
 
     def design(self, X: np.ndarray, dtype: type = np.float64) -> np.ndarray:
         """Columns at the rows of ``X``, transposed: of shape (size, n), so that a column is in one piece."""
@@ -259,65 +261,34 @@ def _multiply(A: np.ndarray, B: np.ndarray, pick: Sequence[np.ndarray], out: np.
         np.multiply(A[a[start]], B[b[start] : b[start] + stop - start], out=out[start:stop])
 
 
-def main_picks(axes: Axes, features: Sequence[int], n_columns: int) -> Picks:
-    """The first columns of each feature; of levels, which are not a matter of smoothness, all if possible."""
-    wide = sum(axes.fine[j].levels for j in features)
-    most = max(n_columns, _LEVEL_COLUMNS // max(wide, 1))
-    return {
-        (j,): (np.arange(min(most if axes.fine[j].levels else n_columns, len(axes.main[j]))),)
-        for j in features
-        if len(axes.main[j])
-    }
-
-
-def pair_picks(
-    axes: Axes,
-    pairs: Sequence[Term],
-    budget: int,
-    variance: Mapping[Group, float] | None = None,
-    *,
-    floor: float = 0.0,
-) -> Picks:
-    """Share ``budget`` columns among pairs: the products with the largest prior variance anywhere.
-
-    The prior variance of a product is the product of the eigenvalues, times the variance of its group.
-    Without known variances each pair gets the same number of columns. Groups that had no column yet take the
-    variance of their smoother neighbours.
-    """
-    prior, of_pair, place = [], [], []
-    for k, (p, q) in enumerate(pairs):
-        product = np.outer(axes.pair[p].value, axes.pair[q].value)
-        if variance is not None:
-            band_p, band_q = (axes.band(j, np.arange(len(axes.pair[j]))) for j in (p, q))
-            product *= _band_variances((p, q), variance)[np.ix_(band_p, band_q)]
-        most = product.size if variance is not None else max(1, budget // max(len(pairs), 1))
-        best = np.argsort(-product, axis=None, kind="stable")[:most]
-        prior.append(product.ravel()[best])
-        of_pair.append(np.full(len(best), k))
-        place.append(best)
-    if not pairs:
-        return {}
-    every = np.concatenate(prior)
-    chosen = np.argsort(-every, kind="stable")[:budget]
-    chosen = chosen[every[chosen] > floor]
-    of_pair_all, place_all = np.concatenate(of_pair)[chosen], np.concatenate(place)[chosen]
+def first_picks(axes: Axes, terms: Sequence[Term], n_columns: int) -> Picks:
+    """The columns of each term that are largest if its shapes have equal variances; of levels, all."""
     picks: Picks = {}
-    for k, (p, q) in enumerate(pairs):
-        mine = np.sort(place_all[of_pair_all == k])
-        if len(mine):
-            a, b = np.divmod(mine, len(axes.pair[q]))
-            picks[p, q] = (a, b)
+    for term in terms:
+        shapes = axes.shapes(term)[1]
+        if not shapes.size:
+            continue
+        most = n_columns
+        if len(term) == 1 and axes.fine[term[0]].levels:
+            most = shapes.shape[1]
+        picks |= _picked(axes, term, np.argsort(-shapes.sum(axis=0), kind="stable")[:most])
     return picks
 
 
-def _band_variances(pair: Term, variance: Mapping[Group, float]) -> np.ndarray:
-    """Variances of the groups of a pair by the bands of its two axes, filled in from smoother neighbours."""
-    table = np.full((_N_BANDS, _N_BANDS), np.nan)
-    for a in range(_N_BANDS):
-        for b in range(_N_BANDS):
-            known = variance.get((pair, a * _N_BANDS + b))
-            if known is None:
-                near = [table[a - 1, b]] * (a > 0) + [table[a, b - 1]] * (b > 0)
-                known = float(np.prod(near)) ** (1 / len(near)) if near else 0.0
-            table[a, b] = known
-    return table
+def picks_by_variance(axes: Axes, variances: Variances, budget: int, floor: float) -> Picks:
+    """Columns of the largest prior variance among all those of some terms, if it is above a floor."""
+    prior = {term: theta @ axes.shapes(term)[1] for term, theta in variances.items()}
+    every = np.concatenate([np.empty(0), *(d[d > floor] for d in prior.values())])
+    if len(every) > budget:
+        floor = float(np.partition(every, len(every) - budget)[len(every) - budget])
+    picks: Picks = {}
+    for term, d in prior.items():
+        picks |= _picked(axes, term, np.flatnonzero(d > floor))
+    return picks
+
+
+def _picked(axes: Axes, term: Term, place: np.ndarray) -> Picks:
+    place = np.sort(place)
+    if len(place) == 0:
+        return {}
+    return {term: (place,) if len(term) == 1 else np.divmod(place, len(axes.pair[term[1]]))}

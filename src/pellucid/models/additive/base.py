@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -146,9 +145,7 @@ class AdditiveKernelBase(AdditiveResults):
                     f"interactions names a pair of {self.columns_[j].name!r}, which is monotone; a monotone "
                     f"feature takes part in no pair."
                 )
-        levels = [None if column.levels is None else len(column.levels) for column in self.columns_]
-        # a cone needs all columns: what is smooth may be zero without the constraints, and not with them
-        axes = replace(build_axes(X, weight, levels), whole=tuple(sorted(directions)))
+        axes = build_axes(X, weight, self.columns_)
         few = too_few_rows(float(weight.sum()), self._n_candidates())
         with limited_threads(X):
             free = [fit_additive(p, axes, pairs, most, sorted(directions), hold_out=few) for p in problems]

@@ -110,7 +110,7 @@ def edited(model: Any, wishes: Wishes, X: Any, y: Any, sample_weight: Any, known
     eta = (tables.predictor(rows) / unit).reshape(len(rows), len(problems))
     before = explained(problems, [p.offset + eta[:, k] for k, p in enumerate(problems)])
     moved = [replace(p, offset=p.offset + sum(frozen.kinds(k)) / unit) for k, p in enumerate(problems)]
-    axes = replace(with_bases(tables.fine, tables.coarse), whole=tuple(sorted(spec.directions)))
+    axes = with_bases(tables.fine, tables.coarse)
     free = spec.refit(moved, axes, [*terms, *wishes.drop], wishes.smooth)
     new._store(Fits(moved, free, axes, outputs, spec.directions, frozen).in_cone(), unit)
     if model.fold_residuals_ is not None:  # terms were chosen on few rows, and the choice stays

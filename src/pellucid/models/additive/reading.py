@@ -7,14 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from pellucid.data.table import Column
-from pellucid.effects.mixture_chi2 import mixture_tail
+from pellucid.effects.mixture_chi2 import combined_p_value, mixture_tail
 from pellucid.effects.tables import TermTables, stack_tables
 from pellucid.effects.terms import Effect, Importances, Term, term_names
 from pellucid.features.axis import Axis
 from pellucid.features.term_basis import Axes
-from pellucid.models.additive.engine.state import State
+from pellucid.models.additive.engine.state import State, tests_of
 from pellucid.models.additive.monotonicity import exactly_monotone
-from pellucid.solvers.variance_components import score_test
+from pellucid.solvers.variance_components import ScoreTest
 
 _SHOWN = 32  # points along each feature of a surface that is shown
 
@@ -97,16 +97,23 @@ def _shown(axis: Axis) -> np.ndarray:
 
 
 def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarray:
-    """Posterior standard errors of a term's function at points of its axes."""
+    """Posterior standard errors of a term's function at points of its axes.
+
+    They include the uncertainty of the logarithm t of the term's standard deviation: with λ = σ²/d the
+    coefficients move by ∂β/∂t = 2 [H⁻¹] Λ β.
+    """
     shape = tuple(len(p) for p in points)
     if term not in state.basis.terms:
         return np.zeros(shape)
     t = state.basis.terms.index(term)
     s = state.basis.slices[t]
-    V = state.fit.covariance_block(np.arange(s.start, s.stop))
+    V = state.fit.covariance_block(s)
     functions = state.basis.functions(t, points)
-    variance = np.maximum(np.einsum("ij,ij->i", functions @ V, functions), 0.0)
-    return np.sqrt(state.fit.scale * variance).reshape(shape)
+    variance = state.fit.scale * np.maximum(np.einsum("ij,ij->i", functions @ V, functions), 0.0)
+    if term in state.prior.posteriors:  # how the function moves with its own standard deviation
+        slope = functions @ (V @ (2.0 * state.fit.ridge[s] * state.fit.beta[s]))
+        variance = variance + (slope * state.prior.posteriors[term].spread) ** 2
+    return np.sqrt(variance).reshape(shape)
 
 
 def _density(
@@ -149,7 +156,7 @@ def read_importances(
             s = state.basis.slices[state.basis.terms.index(term)]
             g = state.moments.G[s, s] @ state.fit.beta[s]
             power[k, t] = max(float(state.fit.beta[s] @ g), 0.0) / state.moments.total
-            R = state.fit.root_of(np.arange(s.start, s.stop))
+            R = state.fit.root[:, s]
             error[k, t] = 2.0 * np.sqrt(state.fit.scale) * np.linalg.norm(R @ g) / state.moments.total
     total = power.sum(axis=1, keepdims=True)
     share = np.divide(power, total, out=np.zeros_like(power), where=total > 0).mean(axis=0)
@@ -160,7 +167,7 @@ def read_importances(
 def term_tests(
     tables: TermTables, state: State, frozen: Collection[Term] = ()
 ) -> list[tuple[str, float, float]]:
-    """Name, effective degrees of freedom and p-value of each term, of a score test that it is zero.
+    """Name, effective degrees of freedom and p-value of each term, of score tests that it is zero.
 
     Terms that are ``frozen`` were not fitted, so there is nothing to test.
     """
@@ -170,16 +177,14 @@ def term_tests(
         if term not in state.basis.terms:
             rows.append((name, 0.0, np.nan if term in frozen else 1.0))
             continue
-        t = state.basis.terms.index(term)
-        s = state.basis.slices[t]
-        members = np.arange(s.start, s.stop)
-        if term in state.tests:
-            Q, weights = state.tests[term]
-        else:
-            members = members[np.isfinite(state.fit.ridge[state.basis.group[members]])]
-            Q, weights = score_test(state.fit, members, state.fit.ridge[state.basis.group[members]])
-        rows.append((name, float(edf[t]), mixture_tail(Q, weights)))
+        tests = state.tests[term] if term in state.tests else tests_of(state, {term})[term]
+        rows.append((name, float(edf[state.basis.terms.index(term)]), p_value(tests)))
     return rows
+
+
+def p_value(tests: Sequence[ScoreTest]) -> float:
+    """One p-value from score tests against several shapes, whatever the dependence between them."""
+    return combined_p_value([mixture_tail(Q, weights) for Q, weights in tests])
 
 
 def names_of(terms: Sequence[Term], columns: Sequence[Column]) -> list[str]:

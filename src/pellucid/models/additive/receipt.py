@@ -18,13 +18,15 @@ from pellucid.linalg.moments import Moments
 from pellucid.linalg.sample import sample_rows
 from pellucid.models.additive.engine.design import moments_at
 from pellucid.models.additive.engine.held_out import leave_one_out
+from pellucid.models.additive.engine.penalised_fit import ridges
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.refit import refit
 from pellucid.models.additive.refit_spec import Fits
-from pellucid.solvers.variance_components import fit_components
+from pellucid.solvers.variance_components import Equations
 
 _ROWS, _LANDMARKS = 3000, 300
 _LENGTHS = (0.5, 1.0, 2.0)
+_UPDATES = 4  # of the variances of main effects without pairs
 
 
 def deviances(problems: Sequence[Problem], etas: Sequence[np.ndarray]) -> np.ndarray:
@@ -75,7 +77,7 @@ def _of_classes(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tup
         alone = []
         for problem, state in zip(without, fits.states, strict=True):
             basis = _main_effects(state.basis)
-            fit = refit(problem, basis, state.ridges_of(basis))
+            fit = refit(problem, basis, state.ridges_of(basis), state.prior)
             alone.append(leave_one_out(problem, fit, rows)[1])
         main = _clip(explained(given, alone, rows))
     return main, whole, "leave-one-out deviance of the class probabilities"
@@ -109,9 +111,12 @@ def _gcv(problem: Problem, state: State, basis: TermBasis, moments: Moments) -> 
     n = float(problem.weight.sum())
     if basis.size == 0:
         return moments.square / n
-    ridge = state.ridges_of(basis)
-    start = np.where(np.isfinite(ridge), ridge, 1e6)
-    return fit_components(moments, basis.group, start, scale=problem.scale, n_iter=8, n=n).gcv(n)
+    equations, prior, ridge = Equations(moments, problem.scale, n), state.prior, state.ridges_of(basis)
+    for _ in range(_UPDATES):
+        fit = equations.solve(ridge)
+        prior = prior.updated(basis, fit)
+        ridge = ridges(basis, prior, fit.scale)
+    return equations.solve(ridge).gcv(n)
 
 
 def _main_effects(basis: TermBasis) -> TermBasis:

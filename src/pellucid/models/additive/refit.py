@@ -15,24 +15,25 @@ import numpy as np
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.models.additive.engine.design import predictor, solved
+from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.models.additive.engine.newton import PenalisedLoss
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
-from pellucid.solvers.variance_components import Components, fit_components
+from pellucid.solvers.variance_components import Components, Equations
 
 _METRICS = 25  # second derivatives taken at most
 _STEPS = 15  # steps with each
 
 
-def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray) -> State:
-    """Fit coefficients and intercept for ridges λ_g, infinite for groups that stay out."""
+def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray, prior: Prior) -> State:
+    """Fit coefficients and intercept for ridges λ_j."""
     constant = problem.constant
     eta = problem.offset + constant
     moments, fit = _quadratic(problem, basis, ridge, eta)
     if problem.quadratic:
         intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
-        return State(basis, fit, moments, intercept, predictor(problem, basis, fit.beta, intercept))
-    state = State(basis, replace(fit, beta=np.zeros(basis.size)), moments, constant, eta)
+        return State(basis, prior, fit, moments, intercept, predictor(problem, basis, fit.beta, intercept))
+    state = State(basis, prior, replace(fit, beta=np.zeros(basis.size)), moments, constant, eta)
     return _descend(problem, state, np.zeros((0, basis.size)))
 
 
@@ -41,12 +42,10 @@ def into_cone(problem: Problem, state: State, A: np.ndarray) -> State:
     fit, moments = state.fit, state.moments
     if np.all(A @ fit.beta >= 0):
         return state
-    held = nearest_in_cone(fit.beta[fit.columns], fit.root, A[:, fit.columns])
-    beta = np.zeros_like(fit.beta)
-    beta[fit.columns] = held.beta
-    intercept = moments.target_mean - float(moments.column_mean @ beta)
-    eta = predictor(problem, state.basis, beta, intercept)
-    state = replace(state, fit=replace(fit, beta=beta), intercept=intercept, eta=eta)
+    held = nearest_in_cone(fit.beta, fit.root, A)
+    intercept = moments.target_mean - float(moments.column_mean @ held.beta)
+    eta = predictor(problem, state.basis, held.beta, intercept)
+    state = replace(state, fit=replace(fit, beta=held.beta), intercept=intercept, eta=eta)
     return _settle(problem, state, A, held) if problem.quadratic else _descend(problem, state, A)
 
 
@@ -57,7 +56,7 @@ def _quadratic(
     n = float(problem.weight.sum())
 
     def solve(moments: Moments) -> Components:
-        return fit_components(moments, basis.group, ridge, scale=problem.scale, n_iter=0, n=n)
+        return Equations(moments, problem.scale, n).solve(ridge)
 
     return solved(problem, basis, eta, solve)
 
@@ -97,10 +96,8 @@ def _settle(problem: Problem, state: State, A: np.ndarray, held: ConeSolution) -
     fit, moments = state.fit, state.moments
     if len(held.binding) == 0:
         return state
-    root = held_by(fit.root, A[np.ix_(held.binding, fit.columns)])
-    G = moments.G[np.ix_(fit.columns, fit.columns)]
-    share = np.einsum("ij,ij->j", root, root @ G)
-    edf = np.bincount(state.basis.group[fit.columns], share, len(fit.ridge))
+    root = held_by(fit.root, A[held.binding])
+    edf = np.einsum("ij,ij->j", root, root @ moments.G)
     rss = moments.square - 2.0 * float(fit.beta @ moments.c) + float(fit.beta @ (moments.G @ fit.beta))
     scale, n = fit.scale, float(problem.weight.sum())
     if not problem.discrete:

@@ -10,6 +10,7 @@ import numpy as np
 from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Effect, Term
 from pellucid.features.term_basis import Axes, TermBasis
+from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.monotonicity import monotone_rows
 from pellucid.models.additive.refit import into_cone, refit
@@ -59,9 +60,9 @@ class RefitSpec:
     picks : tuple of tuples of tuples of ndarray
         Which columns of its axes each of them has.
     ridges : tuple of ndarray
-        λ of each group of columns.
-    jumps : tuple of bool
-        Whether the effects of each output may jump at values that stand out.
+        λ of each column.
+    priors : tuple of Prior
+        Where they come from.
     frozen : tuple of Term
         Terms that keep their tables.
     directions : dict from int to int
@@ -71,7 +72,7 @@ class RefitSpec:
     terms: tuple[tuple[Term, ...], ...]
     picks: tuple[tuple[tuple[np.ndarray, ...], ...], ...]
     ridges: tuple[np.ndarray, ...]
-    jumps: tuple[bool, ...]
+    priors: tuple[Prior, ...]
     frozen: tuple[Term, ...] = ()
     directions: dict[int, int] = field(default_factory=dict)
 
@@ -84,7 +85,7 @@ class RefitSpec:
             tuple(state.basis.terms for state in states),
             tuple(state.basis.picks for state in states),
             tuple(state.fit.ridge for state in states),
-            tuple(state.basis.axes.main.jumps for state in states),
+            tuple(state.prior for state in states),
             tuple(frozen),
             dict(directions or {}),
         )
@@ -92,10 +93,9 @@ class RefitSpec:
     def basis(self, k: int, axes: Axes, without: Iterable[Term]) -> tuple[TermBasis, np.ndarray]:
         """Columns of output ``k`` without some terms, and their ridges."""
         gone = set(without)
-        every = TermBasis(axes if self.jumps[k] else axes.without_jumps, self.terms[k], self.picks[k])
+        every = TermBasis(axes, self.terms[k], self.picks[k])
         left = every.of_terms([t for t, term in enumerate(every.terms) if term not in gone])
-        ridge = dict(zip(every.keys, self.ridges[k], strict=True))
-        return left, np.array([ridge[key] for key in left.keys], dtype=float)
+        return left, self.ridges[k][every.columns_of(left.terms)]
 
     def refit(
         self, problems: Sequence[Problem], axes: Axes, gone: Sequence[Term], smooth: Mapping[Term, float]
@@ -104,8 +104,8 @@ class RefitSpec:
         states = []
         for k, problem in enumerate(problems):
             basis, ridge = self.basis(k, axes, gone)
-            factor = np.array([smooth.get(term, 1.0) for term, _ in basis.keys])
-            states.append(refit(problem, basis, ridge * factor))
+            factor = np.array([smooth.get(term, 1.0) for term in basis.terms])[basis.owner]
+            states.append(refit(problem, basis, ridge * factor, self.priors[k]))
         return states
 
 

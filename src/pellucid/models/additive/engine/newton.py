@@ -1,6 +1,6 @@
 """Newton steps on the penalised loss of a basis, with a line search and, if need be, inside a cone.
 
-The loss is Σ s_i ℓ(y_i, η_i) + ½ Σ λ_g ‖β_g‖² with η = offset + b + Zβ. The second derivative of a step need
+The loss is Σ s_i ℓ(y_i, η_i) + ½ Σ λ_j β_j² with η = offset + b + Zβ. The second derivative of a step need
 not be the one where it starts: moments and root of an earlier quadratic lead to the same minimum.
 """
 
@@ -38,12 +38,12 @@ class Step:
 
 
 class PenalisedLoss:
-    """The penalised loss of a problem for ridges λ_g; groups of an infinite one stay out."""
+    """The penalised loss of a problem for ridges λ_j."""
 
     def __init__(self, problem: Problem, basis: TermBasis, ridge: np.ndarray) -> None:
         self.problem = problem
         self.Z = Design(problem, basis)
-        self.ridge = np.where(np.isfinite(ridge), ridge, 0.0)[basis.group]
+        self.ridge = ridge
         self.exact = problem.dtype is np.float64
 
     def value(self, eta: np.ndarray, beta: np.ndarray) -> float:
@@ -71,18 +71,17 @@ class PenalisedLoss:
         It is halved until the loss falls by a part of what the slope promises (Armijo), down to ``shortest``.
         A promise below ``tol`` times the loss is not worth a step.
         """
-        problem, columns, mean = self.problem, metric.columns, moments.column_mean
+        problem, mean = self.problem, moments.column_mean
         slope = problem.weight * problem.loss.gradient(problem.y, at.eta)
         g0 = float(slope.sum())
-        g = (self.Z.sums(slope) - mean * g0 + self.ridge * at.beta)[columns]
-        move = np.zeros_like(at.beta)
-        move[columns] = -metric.root.T @ (metric.root @ g)
+        g = self.Z.sums(slope) - mean * g0 + self.ridge * at.beta
+        move = -metric.root.T @ (metric.root @ g)
         cone = None
         if A is not None:
-            cone = nearest_in_cone((at.beta + move)[columns], metric.root, A[:, columns])
-            move[columns] = cone.beta - at.beta[columns]
+            cone = nearest_in_cone(at.beta + move, metric.root, A)
+            move = cone.beta - at.beta
         move0 = -g0 / moments.total - float(mean @ move)
-        decrease = float(g @ move[columns]) - g0 * g0 / moments.total
+        decrease = float(g @ move) - g0 * g0 / moments.total
         if decrease > -tol * max(abs(at.value), 1e-300):
             return Step(None, decrease, cone)
         direction = move0 + self.Z.times(move)

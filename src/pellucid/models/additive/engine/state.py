@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from pellucid.features.term_basis import Axes, Group, Picks, Term, TermBasis
+from pellucid.features.term_basis import Term, TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.linalg.sample import sample_rows
 from pellucid.losses import Loss
-from pellucid.solvers.variance_components import Components, score_test, score_test_with_dropped
-
-ScoreTest = tuple[float, np.ndarray]
-"""A statistic, and the weights of the independent χ²₁ whose sum it is under the hypothesis."""
+from pellucid.models.additive.engine.hierarchy import Prior
+from pellucid.solvers.variance_components import Components, ScoreTest, score_test
 
 _FARTHEST = 20.0  # that the target of the quadratic may be from where it touches
 _EXACT = 10_000  # rows up to which everything is float64
@@ -22,14 +20,13 @@ _EXACT = 10_000  # rows up to which everything is float64
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows as a float64 matrix, targets, weights, offset and loss; whether few main effects matter."""
+    """Rows as a float64 matrix, targets, weights, offset and loss."""
 
     X: np.ndarray
     y: np.ndarray
     weight: np.ndarray
     offset: np.ndarray
     loss: Loss
-    sparse_main_effects: bool = False
 
     def __len__(self) -> int:
         return len(self.y)
@@ -46,10 +43,7 @@ class Problem:
 
     @property
     def discrete(self) -> bool:
-        """Whether targets are classes or counts: their dispersion is known, and each row tells little.
-
-        Weak effects of discrete targets are pooled; those of others have to stand for themselves.
-        """
+        """Whether targets are classes or counts: their dispersion is known."""
         return self.loss.name not in ("squared", "gamma")
 
     @property
@@ -110,28 +104,37 @@ class State:
     """Where a fit stands."""
 
     basis: TermBasis
+    prior: Prior
     fit: Components
     moments: Moments
     intercept: float
     eta: np.ndarray
     converged: bool = True
-    tests: dict[Term, ScoreTest] = field(default_factory=dict)
-    fold_eta: np.ndarray | None = None  # of each row by a fit, with a choice of pairs, without its fold
+    tests: dict[Term, list[ScoreTest]] = field(default_factory=dict)
+    fold_eta: np.ndarray | None = None  # of each row by a fit, with a choice of terms, without its fold
 
     @property
     def term_edf(self) -> np.ndarray:
         """Effective degrees of freedom of each term."""
         return np.bincount(self.basis.owner, self.fit.edf, len(self.basis.terms))
 
-    @property
-    def variance(self) -> dict[Group, float]:
-        """Prior variance of each group of columns, zero for those that were dropped."""
-        return dict(zip(self.basis.keys, self.fit.scale / self.fit.ridge, strict=True))
-
     def ridges_of(self, basis: TermBasis) -> np.ndarray:
-        """Ridges of the groups of a basis that are all in that of the fit."""
-        ridge = dict(zip(self.basis.keys, self.fit.ridge, strict=True))
-        return np.array([ridge[key] for key in basis.keys], dtype=float)
+        """Ridges of the columns of a basis of some of the terms."""
+        return self.fit.ridge[self.basis.columns_of(basis.terms)]
+
+    def of_terms(self, terms: Collection[Term]) -> State:
+        """The state of some of the terms as it is, to start from; its predictor is that of all."""
+        places = [t for t, term in enumerate(self.basis.terms) if term in terms]
+        columns = self.basis.columns_of(terms)
+        f = self.fit
+        fit = replace(f, beta=f.beta[columns], ridge=f.ridge[columns], edf=f.edf[columns], root=f.root[:, columns])
+        return replace(
+            self,
+            basis=self.basis.of_terms(places),
+            prior=self.prior.only(terms),
+            fit=fit,
+            moments=self.moments.of(columns),
+        )
 
     def in_units(self, unit: float) -> State:
         """The same fit of targets that were multiplied."""
@@ -156,61 +159,10 @@ def information(problem: Problem, eta: np.ndarray) -> float:
     return max(min(n, 4.0 * float(problem.working(eta)[0].sum())), 1.0)
 
 
-def clearly_lower(loss: np.ndarray, other: np.ndarray, weight: np.ndarray | None = None) -> bool:
-    """Whether losses are lower than others by more than the standard error of the sum of differences."""
-    with np.errstate(invalid="ignore"):  # both may be infinite, if rarely
-        gain = other - loss
-        w = np.ones(len(gain)) if weight is None else weight
-        return float(w @ gain) > float(np.sqrt(w @ gain**2))
-
-
-def basis_of(axes: Axes, *picks: Picks) -> TermBasis:
-    """The basis of all terms picked."""
-    every = {term: pick for part in picks for term, pick in part.items()}
-    return TermBasis(axes, tuple(every), tuple(every.values()))
-
-
-def compact(state: State) -> State:
-    """The same state without the columns that were dropped."""
-    basis, fit, m = state.basis, state.fit, state.moments
-    kept = np.zeros(basis.size, dtype=bool)
-    kept[fit.columns] = True
-    picks: Picks = {}
-    shrunk = []  # main effects that lose some of their columns are tested while these are still there
-    for term, pick, s in zip(basis.terms, basis.picks, basis.slices, strict=True):
-        if kept[s].any():
-            picks[term] = tuple(part[kept[s]] for part in pick)
-            if len(term) == 1 and not kept[s].all():
-                shrunk.append(term)
-    lean = basis_of(basis.axes, picks)
-    place = {key: g for g, key in enumerate(basis.keys)}
-    groups = np.array([place[key] for key in lean.keys], dtype=np.intp)
-    columns = np.flatnonzero(kept)
-    return replace(
-        state,
-        tests=tests_of(state, shrunk),
-        basis=lean,
-        fit=replace(
-            fit,
-            beta=fit.beta[columns],
-            ridge=fit.ridge[groups],
-            edf=fit.edf[groups],
-            columns=np.arange(len(columns)),
-        ),
-        moments=m.of(columns),
-    )
-
-
-def tests_of(state: State, terms: Sequence[Term]) -> dict[Term, ScoreTest]:
-    """Score tests of terms with all their columns, those that the fit has dropped included."""
-    tests: dict[Term, ScoreTest] = {}
-    ridge = state.fit.ridge[state.basis.group]
-    place = {term: t for t, term in enumerate(state.basis.terms)}
-    for term in terms:
-        s = state.basis.slices[place[term]]
-        members = np.arange(s.start, s.stop)
-        if np.all(np.isfinite(ridge[s])):
-            tests[term] = score_test(state.fit, members, ridge[s])
-        else:
-            tests[term] = score_test_with_dropped(state.moments, state.fit, members)
+def tests_of(state: State, terms: Collection[Term]) -> dict[Term, list[ScoreTest]]:
+    """Score tests of terms, one for each shape of their prior."""
+    basis, tests = state.basis, {}
+    for term, s, shapes in zip(basis.terms, basis.slices, basis.shapes, strict=True):
+        if term in terms:
+            tests[term] = [score_test(state.fit, s, shape) for shape in shapes]
     return tests
