@@ -44,6 +44,8 @@ class Axis:
         with ``missing``.
     coordinate : ndarray of shape (k,)
         Where the knots lie on the warped scale, roughly from 0 to 1.
+    repeats : bool
+        Whether every value is a knot, and occurs often enough, on average twice, to tell a jump from noise.
     """
 
     knots: np.ndarray
@@ -51,6 +53,7 @@ class Axis:
     missing: bool
     mass: np.ndarray
     coordinate: np.ndarray
+    repeats: bool = False
 
     @classmethod
     def numeric(cls, x: np.ndarray, weight: np.ndarray, n_knots: int) -> Axis:
@@ -68,7 +71,8 @@ class Axis:
             knots = value[place]
         coordinate = _warp(value, mass, middle)[place] if len(value) else np.empty(0)
         missing = bool(np.isnan(x[weight > 0]).any())
-        axis = cls(knots, False, missing, np.empty(0), coordinate)
+        repeats = len(knots) == len(value) and float(mass.sum()) >= 2.0 * len(value)
+        axis = cls(knots, False, missing, np.empty(0), coordinate, repeats)
         return axis._weigh(x, weight)
 
     @classmethod
@@ -81,7 +85,8 @@ class Axis:
         """
         knots = np.arange(float(n_levels))
         missing = bool(np.isnan(codes[weight > 0]).any())
-        axis = cls(knots, True, missing, np.empty(0), np.zeros(n_levels))._weigh(codes, weight)
+        repeats = float(weight.sum()) >= 2.0 * n_levels
+        axis = cls(knots, True, missing, np.empty(0), np.zeros(n_levels), repeats)._weigh(codes, weight)
         if not ordered:
             return axis
         mass = axis.mass[:n_levels]
@@ -98,7 +103,7 @@ class Axis:
         m = len(self)
         mass = np.bincount(i, (1.0 - w) * weight, m + 2) + np.bincount(i + 1, w * weight, m + 2)
         mass = mass[:m] / max(mass[:m].sum(), np.finfo(float).tiny)
-        return Axis(self.knots, self.levels, self.missing, mass, self.coordinate)
+        return replace(self, mass=mass)
 
     def thinned(self, n_knots: int) -> Axis:
         """The axis on about ``n_knots`` of its knots, for a first look; levels stay as they are.
@@ -196,7 +201,7 @@ class Axis:
         """
         k, m = len(self.knots), len(self)
         if self.flat:
-            return Basis(np.empty(0), np.empty(0, dtype=np.intp), np.zeros((m + 1, 0)))
+            return Basis(np.empty(0), np.empty(0, dtype=np.intp), np.zeros((m + 1, 0)), False)
         if self.unordered:
             columns, frequency = _of_levels(self.mass, n_columns)
             part = np.full(len(frequency), LEVEL)
@@ -216,7 +221,7 @@ class Axis:
         columns /= np.sqrt(self.mass @ columns**2)
         largest = columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])]
         columns *= np.where(largest < 0, -1.0, 1.0)
-        return Basis(frequency, part, np.vstack([columns, np.zeros(columns.shape[1])]))
+        return Basis(frequency, part, np.vstack([columns, np.zeros(columns.shape[1])]), self.repeats)
 
 
 @dataclass(frozen=True)
@@ -232,11 +237,14 @@ class Basis:
         What each column is: ``LINE``, ``CURVE``, ``POINT`` or ``LEVEL``.
     table : ndarray of shape (m + 1, r)
         The columns at the points; the last row is zero, for values that are nowhere.
+    repeats : bool
+        Whether values occur often enough to tell a jump from noise.
     """
 
     frequency: np.ndarray
     part: np.ndarray
     table: np.ndarray
+    repeats: bool
 
     def __len__(self) -> int:
         return len(self.frequency)

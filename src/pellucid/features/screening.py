@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 from scipy.linalg import solve
+from scipy.special import logsumexp
 
 from pellucid.features.pair_scan import PER_FEATURE, most_features, most_rows, standing_out
 from pellucid.features.term_basis import Axes, Term
@@ -19,9 +20,7 @@ from pellucid.linalg.sample import sample_rows
 _PER_FEATURE = 6
 _SHARE = 4  # one of so many places may go to features for the sake of pairs
 _MAIN_EFFECTS, _RIDGE = 100, 0.01  # main effects that are taken out before pairs are looked at
-_BINS = 16
-_PRIOR = 3.0  # rows that the prior of a cell is worth
-_ENTRIES = 1 << 18  # rows times pairs that are sorted into cells at once
+_PRODUCTS = 6  # columns of a feature whose products stand for a pair
 
 
 class _Rows(Protocol):
@@ -98,36 +97,39 @@ def _without_main_effects(columns: Sequence[np.ndarray], w: np.ndarray, r: np.nd
     return np.asarray(r - Z @ solve(G, Z.T @ (w * r) / total, assume_a="pos"))
 
 
-def rank_pairs(problem: _Rows, axes: Axes, eta: np.ndarray, pairs: Sequence[Term], most: int) -> list[Term]:
-    """The ``most`` pairs from which the fit ``eta`` gains most, the best first.
+def pair_evidence(
+    problem: _Rows, axes: Axes, eta: np.ndarray, scale: float, pairs: Sequence[Term], variances: np.ndarray
+) -> np.ndarray:
+    """Log Bayes factor of each pair for having each of some variances, against nothing: (pairs, variances).
 
-    Each feature is cut into at most 16 bins of about equal mass. The gain of a pair, about Σ (slopes in a
-    cell)² / (curvatures in it) over the cells of its two features, is compared with its mean and spread under
-    noise at several resolutions, for bins joined in fours and sixteens along either feature, and the largest
-    excess counts: a pair may be smooth along one feature and rough along the other.
+    A product φ of two columns has the score u = Σ φ g and the information m = Σ φ²w under the fit ``eta``.
+    With prior variance d and λ = d m / σ² its evidence is ½ [λ/(1 + λ) u²/(σ²m) - log(1 + λ)]. Products of
+    the first columns of two features count as independent; a pair has the mean over its shapes. Scores of all
+    pairs are one matrix product, Φᵀ diag(g) Φ.
     """
     w, r = _residual(problem, eta)
-    g, scale = w * r, float(w @ r**2) / float(problem.weight.sum())
     features = sorted({j for pair in pairs for j in pair})
-    place = {j: k for k, j in enumerate(features)}
-    bins = np.empty((len(features), len(problem)), dtype=np.intp)
-    for k, j in enumerate(features):
-        bins[k] = _bins(axes, j)[axes.coarse[j].locate(problem.X[:, j])[0]]
-    ends = np.array([[place[p], place[q]] for p, q in pairs], dtype=np.intp).reshape(-1, 2)
-    gain = np.empty(len(pairs))
-    step = max(1, _ENTRIES // max(len(problem), 1))
-    for start in range(0, len(pairs), step):
-        some = slice(start, start + step)
-        m = len(ends[some])
-        cell = bins[ends[some, 0]]
-        cell *= _BINS
-        cell += bins[ends[some, 1]]
-        cell += _BINS**2 * np.arange(m)[:, None]
-        slope, curvature = (
-            np.bincount(cell.ravel(), np.tile(v, m), m * _BINS**2).reshape(m, _BINS, _BINS) for v in (g, w)
-        )
-        gain[some] = _excess(slope, curvature, scale)
-    return [pairs[i] for i in _best(gain, most)]
+    start, Phi = {}, []
+    for j in features:
+        start[j] = sum(len(part) for part in Phi)
+        basis = axes.pair[j]
+        Phi.append(basis.at(axes.coarse[j].locate(problem.X[:, j]), np.float32, _PRODUCTS).T)
+    every: np.ndarray = np.concatenate(Phi)
+    g, v = (w * r).astype(np.float32), w.astype(np.float32)
+    U = ((every * g) @ every.T).astype(float)
+    np.square(every, out=every)
+    M = ((every * v) @ every.T).astype(float)
+    out = np.empty((len(pairs), len(variances)))
+    for i, (p, q) in enumerate(pairs):
+        a, b = (slice(start[j], start[j] + min(len(axes.pair[j]), _PRODUCTS)) for j in (p, q))
+        m = np.maximum(M[a, b].ravel(), 1e-300)
+        z2 = U[a, b].ravel() ** 2 / (scale * m)
+        S = axes.shapes((p, q))[1].reshape(-1, len(axes.pair[p]), len(axes.pair[q]))
+        S = S[:, :_PRODUCTS, :_PRODUCTS].reshape(len(S), -1)
+        x = variances[:, None, None] * (S * m / scale)
+        log_b = 0.5 * (x / (1.0 + x) * z2 - np.log1p(x)).sum(axis=-1)
+        out[i] = logsumexp(log_b, axis=1) - np.log(len(S))
+    return out
 
 
 def _best(gain: np.ndarray, most: int) -> np.ndarray:
@@ -135,45 +137,6 @@ def _best(gain: np.ndarray, most: int) -> np.ndarray:
     size = np.max(np.abs(gain), initial=0.0)
     level = np.round(gain / size, 6) if size > 0 else gain
     return np.argsort(-level, kind="stable")[:most]
-
-
-def _bins(axes: Axes, j: int) -> np.ndarray:
-    """Bin of each point of an axis, and of the place that is nowhere."""
-    axis = axes.coarse[j]
-    mass = axis.mass
-    order = np.argsort(-mass, kind="stable") if axis.levels else np.arange(len(mass))
-    middle = np.cumsum(mass[order]) - mass[order] / 2
-    out = np.zeros(len(mass) + 1, dtype=np.intp)
-    out[order] = (
-        np.minimum(np.arange(len(mass)), _BINS - 1) if axis.levels else (middle * _BINS).astype(np.intp)
-    )
-    return np.clip(out, 0, _BINS - 1)
-
-
-def _excess(slope: np.ndarray, curvature: np.ndarray, scale: float) -> np.ndarray:
-    """Largest standardised gain of pairs over resolutions, from their cells: of shape (pairs, bins, bins).
-
-    A cell of slope s and curvature c gains s² / (c + c₀): the effect of a cell has a prior variance, or a
-    single surprising row in a cell without curvature would outweigh everything. Under noise its mean is
-    c / (c + c₀) and its variance about (2c² + c) / (c + c₀)², as counts and classes are not normal.
-    """
-    best = np.full(len(slope), -np.inf)
-    for a in (16, 4):
-        s_a, c_a = (_joined(cells, a, 1) for cells in (slope, curvature))
-        for b in (16, 4):
-            s, c = _joined(s_a, b, 2), _joined(c_a, b, 2)
-            share = 1.0 / (c + _PRIOR)
-            gain = ((s**2 / max(scale, 1e-300) - c) * share).sum(axis=(1, 2))
-            noise = np.sqrt(((2.0 * c**2 + c) * share**2).sum(axis=(1, 2)))
-            best = np.maximum(best, gain / np.maximum(noise, 1e-300))
-    return best
-
-
-def _joined(cells: np.ndarray, n: int, axis: int) -> np.ndarray:
-    """Cells with neighbours along an axis added up, so that ``n`` of them are left."""
-    if cells.shape[axis] == n:
-        return cells
-    return np.add.reduceat(cells, np.arange(0, cells.shape[axis], cells.shape[axis] // n), axis=axis)
 
 
 def _residual(problem: _Rows, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

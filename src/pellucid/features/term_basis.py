@@ -37,12 +37,18 @@ _SKETCH_KNOTS = 64  # enough for the first few columns
 
 def main_shapes(basis: Basis) -> dict[str, np.ndarray]:
     """Shapes of a main effect: straight, smooth, rough, from value to value, single points; or of levels."""
-    return _normed(basis, SHAPES, {"line": LINE, "points": POINT})
+    return _normed(basis, _powers(basis), {"line": LINE, "points": POINT})
 
 
 def pair_shapes(basis: Basis) -> dict[str, np.ndarray]:
     """Shapes along one feature of a pair: smooth and rough, both with straight lines and single points."""
-    return _normed(basis, {name: SHAPES[name] for name in ("smooth", "rough")}, {})
+    return _normed(basis, _powers(basis), {})
+
+
+def _powers(basis: Basis) -> dict[str, float]:
+    """Shapes of curves; functions that differ from value to value only where values repeat."""
+    return {name: power for name, power in SHAPES.items() if power > 0 or basis.repeats}
+
 
 
 def _normed(basis: Basis, powers: Mapping[str, float], alone: Mapping[str, int]) -> dict[str, np.ndarray]:

@@ -39,6 +39,8 @@ class Components:
         Weighted residual sum of squares.
     root : ndarray of shape (k, F)
         R with H⁻¹ = RᵀR, as a rule lower triangular.
+    likelihood : float
+        Logarithm of the restricted likelihood, up to a constant; where σ² is estimated, its largest value.
     """
 
     beta: np.ndarray
@@ -47,6 +49,7 @@ class Components:
     scale: float
     rss: float
     root: np.ndarray
+    likelihood: float = 0.0
 
     def covariance_block(self, members: slice | np.ndarray) -> np.ndarray:
         """Block of H⁻¹ for some columns."""
@@ -86,6 +89,7 @@ class Equations:
         s, c = 1.0 / np.sqrt(ridge), m.c
         single = rough and len(c) > _SINGLE
         root = A = self._scaled(s, single=single)
+        log_det, penalised = 0.0, m.square
         edf, beta, rss = np.zeros(len(c)), np.zeros(len(c)), m.square
         if len(c):
             A[np.diag_indices(len(A))] += 1.0
@@ -100,12 +104,18 @@ class Equations:
             edf = 1.0 - np.einsum("ij,ij->j", root, root).astype(float)  # 1 - diagonal of A⁻¹
             v = (root.T @ (root @ (s * c).astype(root.dtype))).astype(float)
             beta = s * v
-            rss = max(m.square - float(v @ (s * c)) - float(v @ v), 0.0)  # zᵀz - βᵀc - βᵀΛβ
+            penalised = m.square - float(v @ (s * c))
+            rss = max(penalised - float(v @ v), 0.0)  # zᵀz - βᵀc - βᵀΛβ
+            log_det = -2.0 * float(np.log(np.diagonal(root).astype(float)).sum())
             root *= s.astype(root.dtype)
         free = max(self.n - 1.0 - edf.sum(), 1e-3 * self.n, 1e-12)
         floor = _LEAST_NOISE * max(m.square / max(self.n, 1.0), np.finfo(float).tiny)
         scale = max(rss / free, floor) if self.scale is None else self.scale
-        return Components(beta, ridge, edf, scale, rss, root)
+        if self.scale is None:
+            fitted = max(self.n - 1.0, 1.0) * float(np.log(max(penalised, floor * self.n)))
+        else:
+            fitted = penalised / scale
+        return Components(beta, ridge, edf, scale, rss, root, -0.5 * (log_det + fitted))
 
     def _scaled(self, s: np.ndarray, *, single: bool) -> np.ndarray:
         """diag(s) G diag(s); in single precision G is kept, in units of its largest entry."""
@@ -137,16 +147,31 @@ class Evidence:
         λ.
     score : ndarray of shape (m,)
         z.
+    direction : ndarray of shape (m, m)
+        σΛ^{-1/2}Q, which takes Qᵀγ to the coefficients.
     """
 
     value: np.ndarray
     score: np.ndarray
+    direction: np.ndarray
 
     def log_bayes_factor(self, c: np.ndarray) -> np.ndarray:
         """log B(c) for several factors c of the variances."""
         x = np.multiply.outer(c, self.value)
         gain = np.multiply.outer(c, self.score**2) / (1.0 + x)
         return 0.5 * (gain - np.log1p(x)).sum(axis=-1)
+
+    def function_moments(
+        self, functions: np.ndarray, c: np.ndarray, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """First and second moments of functions Φβ where the factor is c with given probabilities, or else zero.
+
+        Given c the components of Qᵀγ are independent with means cz/(1 + cλ) and variances c/(1 + cλ).
+        """
+        F = functions @ self.direction
+        shrunk = c[:, None] / (1.0 + np.multiply.outer(c, self.value))
+        mean = F @ (shrunk * self.score).T
+        return mean @ weight, (np.square(F) @ shrunk.T + np.square(mean)) @ weight
 
 
 def evidence(fit: Components, members: slice) -> Evidence:
@@ -160,7 +185,7 @@ def evidence(fit: Components, members: slice) -> Evidence:
     b, Q = np.linalg.eigh(B)
     b = np.clip(b, 1e-12, 1.0)
     z = Q.T @ (root * fit.beta[members]) / (b * np.sqrt(fit.scale))
-    return Evidence(1.0 / b - 1.0, z)
+    return Evidence(1.0 / b - 1.0, z, np.sqrt(fit.scale) * Q / root[:, None])
 
 
 ScoreTest = tuple[float, np.ndarray]

@@ -12,9 +12,10 @@ from pellucid.effects.tables import TermTables, stack_tables
 from pellucid.effects.terms import Effect, Importances, Term, term_names
 from pellucid.features.axis import Axis
 from pellucid.features.term_basis import Axes
+from pellucid.models.additive.engine.hierarchy import T
 from pellucid.models.additive.engine.state import State, tests_of
 from pellucid.models.additive.monotonicity import exactly_monotone
-from pellucid.solvers.variance_components import ScoreTest
+from pellucid.solvers.variance_components import ScoreTest, evidence
 
 _SHOWN = 32  # points along each feature of a surface that is shown
 
@@ -99,21 +100,25 @@ def _shown(axis: Axis) -> np.ndarray:
 def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarray:
     """Posterior standard errors of a term's function at points of its axes.
 
-    They include the uncertainty of the logarithm t of the term's standard deviation: with λ = σ²/d the
-    coefficients move by ∂β/∂t = 2 [H⁻¹] Λ β.
+    They are those of the distribution of its variance, if there is something in it, around the function fitted.
     """
     shape = tuple(len(p) for p in points)
     if term not in state.basis.terms:
         return np.zeros(shape)
     t = state.basis.terms.index(term)
     s = state.basis.slices[t]
-    V = state.fit.covariance_block(s)
     functions = state.basis.functions(t, points)
-    variance = state.fit.scale * np.maximum(np.einsum("ij,ij->i", functions @ V, functions), 0.0)
-    if term in state.prior.posteriors:  # how the function moves with its own standard deviation
-        slope = functions @ (V @ (2.0 * state.fit.ridge[s] * state.fit.beta[s]))
-        variance = variance + (slope * state.prior.posteriors[term].spread) ** 2
-    return np.sqrt(variance).reshape(shape)
+    if term not in state.prior.posteriors:
+        V = state.fit.covariance_block(s)
+        variance = state.fit.scale * np.einsum("ij,ij->i", functions @ V, functions)
+    else:
+        post, now = state.prior.posteriors[term], state.prior.variances[term].sum()
+        first, second = evidence(state.fit, s).function_moments(
+            functions, (np.exp(2.0 * T) + post.common) / now, post.weight
+        )
+        fitted = functions @ state.fit.beta[s]
+        variance = second - 2.0 * first * fitted + fitted**2
+    return np.sqrt(np.maximum(variance, 0.0)).reshape(shape)
 
 
 def _density(

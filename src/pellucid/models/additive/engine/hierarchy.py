@@ -4,16 +4,16 @@ Column j of a term has prior variance d_j = Σ_k θ_k S_kj, a sum of shapes (see
 terms of a kind, main effects or pairs, are draws from one distribution: with probability 1 - π there is
 nothing in a term, else the logarithm t of the standard deviation τ = (Σ θ_k)^{1/2} of its contributions has
 density sech(t - μ) / π, which is that of a half-Cauchy τ of scale e^μ: few strong terms, many weak ones, and
-nothing at all are the same mechanism with other π and μ, and both are estimated.
+nothing at all are one mechanism with other π and μ, which have vague priors and are averaged over.
 
 One update, given a fit of all terms:
 
-1. The evidence of each term for its variance being c times what it is, all other terms given, is a curve
-   B(c) in closed form (``solvers.variance_components.Evidence``). With it, by expectation maximisation, come
-   π, μ, the probability ρ that there is something in the term, and the posterior of t. Then τ² is ρ e^{2 E t}.
+1. The evidence of each term for its t, all other terms given, is a curve B(t) in closed form
+   (``solvers.variance_components.Evidence``); terms that were left out keep the curve that they had. The
+   product over terms of 1 - π + π ∫ B(t) p(t | μ) dt is the likelihood of π and μ. Then τ² is ρ e^{2 E t},
+   with the probability ρ that there is something in the term and its posterior of t.
 2. The shapes share τ² by the fixed point of the restricted likelihood, θ_k ∝ θ_k Σ_j r_kj (β_j²/d_j) /
-   Σ_j r_kj edf_j with the share r_kj = θ_k S_kj / d_j of a shape in a column; one degree of freedom pulls
-   towards the shares that are usual for the kind.
+   Σ_j r_kj edf_j with the share r_kj = θ_k S_kj / d_j of a shape in a column.
 """
 
 from __future__ import annotations
@@ -26,11 +26,33 @@ import numpy as np
 from pellucid.features.term_basis import Axes, Term, TermBasis
 from pellucid.solvers.variance_components import Components, evidence
 
-POOL = 1.0  # degrees of freedom by which the shares of shapes are pulled towards what is usual
-USUAL, LEAST = 0.25, 1e-3  # standard deviation of a term before any is seen; least probability of a term
-_FACTORS = np.logspace(-4.0, 4.0, 65)  # of the variance of a term, for which the evidence is computed
-_STEP = 0.5 * float(np.log(_FACTORS[1] / _FACTORS[0]))  # in t
-_ROUNDS = 5  # of expectation maximisation for one set of curves
+USUAL = 0.25  # standard deviation of a term before any is seen
+POOL = 0.05  # degrees of freedom by which the shares of shapes are pulled towards what is usual
+LEAST = 1e-3  # share of its variance that a term in which there is nothing may keep, to come back
+T = np.arange(np.log(1e-4), np.log(50.0), 0.2)  # logarithms of standard deviations, in units of the targets
+_GROUPS = 200  # of terms left out, alike in their curves
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Curves of evidence of terms that have no columns, and how many terms have each."""
+
+    curves: np.ndarray = field(default_factory=lambda: np.zeros((0, len(T))))
+    count: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def and_also(self, curves: np.ndarray) -> Absent:
+        """These and others; of very many, those that are alike count together."""
+        every = np.vstack([self.curves, curves])
+        count = np.concatenate([self.count, np.ones(len(curves))])
+        if len(every) <= _GROUPS:
+            return Absent(every, count)
+        order = np.argsort(every.max(axis=1) + 1e-3 * every.sum(axis=1), kind="stable")
+        group = np.empty(len(every), dtype=np.intp)
+        group[order] = np.arange(len(every)) * _GROUPS // len(every)
+        total = np.bincount(group, count, _GROUPS)
+        mean = np.zeros((_GROUPS, len(T)))
+        np.add.at(mean, group, every * count[:, None])
+        return Absent(mean / total[:, None], total)
 
 
 @dataclass(frozen=True)
@@ -39,33 +61,84 @@ class Kind:
 
     Attributes
     ----------
-    candidates : int
-        Number of terms that there might be.
     inclusion : float
         π, probability that there is something in a term.
     centre : float
-        μ, the usual logarithm of a term's standard deviation.
+        μ, the usual logarithm of the standard deviation of a term in which there is something.
+    common : float
+        τ₀², variance that every term has, however little there is in it.
+    absent : Absent
+        Terms of the kind that have no columns.
     shares : dict from names of shapes to ndarray
         How the variance of a term is usually shared by its shapes.
     """
 
-    candidates: int
     inclusion: float = 0.5
     centre: float = float(np.log(USUAL))
+    common: float = 0.0
+    absent: Absent = field(default_factory=Absent)
     shares: Mapping[tuple[str, ...], np.ndarray] = field(default_factory=dict)
 
     def usual_shares(self, names: tuple[str, ...]) -> np.ndarray:
         """Shares of the shapes of a term of which nothing is known."""
         return self.shares.get(names, np.full(len(names), 1.0 / len(names)))
 
+    def learned(self, curves: np.ndarray) -> tuple[Kind, list[Posterior]]:
+        """Distribution of π and μ, and what is known of each term, from curves of evidence, absent ones included."""
+        every = np.vstack([curves, self.absent.curves])
+        count = np.concatenate([np.ones(len(curves)), self.absent.count])
+        top = np.maximum(every.max(axis=1), 0.0)
+        likelihood, nothing = np.exp(every - top[:, None]), np.exp(-top)[:, None]
+        there = likelihood @ _DENSITY.T  # of a term, for each μ
+        value = np.array([count @ np.log(pi * there + (1.0 - pi) * nothing) for pi in _PI]) + _LOG_PRIOR
+        p = np.exp(value - value.max())
+        p /= p.sum()
+        n = len(curves)
+        rho, weight = np.zeros(n), np.zeros((n, len(T)))
+        for pi, row in zip(_PI, p, strict=True):
+            included = row * pi * there[:n] / (pi * there[:n] + (1.0 - pi) * nothing[:n])
+            rho += included.sum(axis=1)
+            weight += (included / there[:n]) @ _DENSITY
+        weight *= likelihood[:n]
+        weight /= weight.sum(axis=1, keepdims=True)
+        found = [Posterior(float(r), w, self.common) for r, w in zip(rho, weight, strict=True)]
+        return replace(self, inclusion=float(p.sum(axis=1) @ _PI), centre=float(p.sum(axis=0) @ T)), found
+
+
+_PI = 1.0 / (1.0 + np.exp(-np.linspace(-8.0, 6.0, 29)))
+_DENSITY = 1.0 / np.cosh(T - T[:, None])
+_DENSITY /= _DENSITY.sum(axis=1, keepdims=True)
+_LOG_PRIOR = np.log(_PI * (1.0 - _PI))[:, None] - 0.5 * (T - np.log(USUAL)) ** 2
+
 
 @dataclass(frozen=True)
 class Posterior:
-    """What is known of the variance of a term: ρ, and mean and standard deviation of t."""
+    """What is known of the standard deviation of a term.
+
+    Attributes
+    ----------
+    inclusion : float
+        ρ, probability that there is something in the term.
+    weight : ndarray of shape (len(T),)
+        Probabilities of t, if there is.
+    common : float
+        τ₀² of its kind.
+    """
 
     inclusion: float
-    centre: float
-    spread: float
+    weight: np.ndarray
+    common: float = 0.0
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of t."""
+        mean = float(self.weight @ T)
+        return float(np.sqrt(self.weight @ (T - mean) ** 2))
+
+    @property
+    def variance(self) -> float:
+        """Variance that takes the place of the distribution: ρ e^{2 E t} + τ₀²."""
+        return max(self.inclusion, LEAST) * float(np.exp(2.0 * (self.weight @ T))) + self.common
 
 
 @dataclass(frozen=True)
@@ -80,16 +153,14 @@ class Prior:
         Main effects (1) and pairs (2).
     posteriors : dict from Term to Posterior
         After an update.
+    curves : dict from Term to ndarray
+        Evidence of each term at the last update.
     """
 
-    variances: dict[Term, np.ndarray]
-    kinds: dict[int, Kind]
+    variances: dict[Term, np.ndarray] = field(default_factory=dict)
+    kinds: dict[int, Kind] = field(default_factory=lambda: {1: Kind(), 2: Kind()})
     posteriors: dict[Term, Posterior] = field(default_factory=dict)
-
-    @classmethod
-    def of_kinds(cls, n_main: int, n_pairs: int) -> Prior:
-        """No terms yet; so many main effects and pairs might come."""
-        return cls({}, {1: Kind(n_main), 2: Kind(n_pairs)})
+    curves: dict[Term, np.ndarray] = field(default_factory=dict)
 
     def with_terms(self, axes: Axes, terms: Collection[Term]) -> Prior:
         """The same with terms of which nothing is known yet."""
@@ -100,37 +171,73 @@ class Prior:
                 new[term] = np.exp(2.0 * kind.centre) * kind.usual_shares(axes.shapes(term)[0])
         return replace(self, variances={**self.variances, **new})
 
+    def with_screened(self, axes: Axes, pairs: Sequence[Term], curves: np.ndarray, most: int) -> Prior:
+        """The same with the pairs that may vary most by curves of evidence; the others count as absent."""
+        kind, found = self.kinds[2].learned(curves)
+        variance = np.array([post.variance for post in found])
+        order = np.argsort(-variance, kind="stable")
+        tried, rest = np.sort(order[:most]), order[most:]
+        new = {pairs[i]: variance[i] * kind.usual_shares(axes.shapes(pairs[i])[0]) for i in tried}
+        kind = replace(kind, absent=kind.absent.and_also(curves[rest]))
+        return replace(self, variances={**self.variances, **new}, kinds={**self.kinds, 2: kind})
+
     def only(self, terms: Collection[Term]) -> Prior:
-        """The same without other terms; those that go count as nothing from now on."""
-        return replace(self, variances={t: v for t, v in self.variances.items() if t in terms})
+        """The same without other terms; those that go count as absent from now on."""
+        gone = {k: [c for t, c in self.curves.items() if len(t) == k and t not in terms] for k in self.kinds}
+        kinds = {
+            k: replace(kind, absent=kind.absent.and_also(np.array(gone[k]))) if gone[k] else kind
+            for k, kind in self.kinds.items()
+        }
+        kept = [{t: v for t, v in d.items() if t in terms} for d in (self.variances, self.posteriors, self.curves)]
+        return Prior(kept[0], kinds, kept[1], kept[2])
 
     def kept(self, least: float = 0.5) -> list[Term]:
-        """Terms in which there is something with at least this probability."""
-        return [t for t in self.variances if t not in self.posteriors or self.posteriors[t].inclusion >= least]
+        """Terms in which there is something with at least this probability; all, if all of a kind have some."""
+        return [
+            t
+            for t in self.variances
+            if self.kinds[len(t)].common > 0 or t not in self.posteriors or self.posteriors[t].inclusion >= least
+        ]
+
+    def with_common(self, axes: Axes, variance: float) -> Prior:
+        """The same with a variance that all pairs have in common, on top of what each has of its own."""
+        kind = self.kinds[2]
+        more = variance - kind.common
+        new = {
+            t: v + more * kind.usual_shares(axes.shapes(t)[0]) if len(t) == 2 else v
+            for t, v in self.variances.items()
+        }
+        return replace(self, variances=new, kinds={**self.kinds, 2: replace(kind, common=variance)})
 
     def updated(self, basis: TermBasis, fit: Components) -> Prior:
         """The prior after one look at a fit of it."""
-        kinds, posteriors, variances = dict(self.kinds), dict(self.posteriors), dict(self.variances)
+        kinds, variances = dict(self.kinds), dict(self.variances)
+        posteriors, curves = dict(self.posteriors), dict(self.curves)
         for size in (1, 2):
             places = [t for t, term in enumerate(basis.terms) if len(term) == size]
             if not places:
                 continue
             terms = [basis.terms[t] for t in places]
-            curves = np.array([evidence(fit, basis.slices[t]).log_bayes_factor(_FACTORS) for t in places])
-            now = 0.5 * np.log([self.variances[term].sum() for term in terms])
-            kind, found = _maximised(kinds[size], curves, now)
+            seen = np.array([self._curve(basis, t, fit) for t in places])
+            kind, found = kinds[size].learned(seen)
+            curves |= dict(zip(terms, seen, strict=True))
             posteriors |= dict(zip(terms, found, strict=True))
             for t, term, post in zip(places, terms, found, strict=True):
-                share = self._shares(basis, t, fit)
-                variances[term] = max(post.inclusion, LEAST) * np.exp(2.0 * post.centre) * share
+                variances[term] = _towards(self.variances[term].sum(), post.variance) * self._shares(basis, t, fit)
             kinds[size] = replace(kind, shares=_usual_shares(basis, places, variances, found))
-        return Prior(variances, kinds, posteriors)
+        return Prior(variances, kinds, posteriors, curves)
+
+    def _curve(self, basis: TermBasis, t: int, fit: Components) -> np.ndarray:
+        """log B at all values of the grid, for a variance on top of the common one."""
+        term = basis.terms[t]
+        now, common = self.variances[term].sum(), self.kinds[len(term)].common
+        curve = evidence(fit, basis.slices[t]).log_bayes_factor(np.append(np.exp(2.0 * T) + common, common) / now)
+        return curve[:-1] - curve[-1]
 
     def _shares(self, basis: TermBasis, t: int, fit: Components) -> np.ndarray:
         """New shares of the shapes of a term."""
         term, S, s = basis.terms[t], basis.shapes[t], basis.slices[t]
         theta = self.variances[term]
-        total = theta.sum()
         if len(theta) == 1:
             return np.ones(1)
         d = np.maximum(theta @ S, 1e-300)
@@ -138,29 +245,16 @@ class Prior:
         signal = share @ (fit.beta[s] ** 2 / d)
         edf = share @ fit.edf[s]
         usual = self.kinds[len(term)].usual_shares(basis.axes.shapes(term)[0])
-        new = (theta / total * signal + POOL * usual) / (edf + POOL)
+        new = (theta / theta.sum() * signal + POOL * usual) / (edf + POOL)
         return new / new.sum()
 
 
-def _maximised(kind: Kind, curves: np.ndarray, now: np.ndarray) -> tuple[Kind, list[Posterior]]:
-    """π and μ by expectation maximisation, and the posterior of each term; ``now`` is t at factor one."""
-    t = now[:, None] + 0.5 * np.log(_FACTORS)
-    top = np.maximum(curves.max(axis=1, keepdims=True), 0.0)
-    likelihood = np.exp(curves - top)
-    inclusion, centre = kind.inclusion, kind.centre
-    for _ in range(_ROUNDS):
-        density = likelihood / np.cosh(np.clip(t - centre, -300.0, 300.0)) * (_STEP / np.pi)
-        below = np.exp(-top[:, 0]) * (2.0 / np.pi) * np.arctan(np.exp(np.clip(t[:, 0] - centre, -700.0, 700.0)))
-        there = density.sum(axis=1)
-        weight = density / there[:, None]
-        mean = np.einsum("gi,gi->g", weight, t)
-        there = inclusion * (there + below)
-        rho = there / (there + (1.0 - inclusion) * np.exp(-top[:, 0]))
-        inclusion = (rho.sum() + 1.0) / (kind.candidates + 2.0)
-        centre = (rho @ mean + np.log(USUAL)) / (rho.sum() + 1.0)
-    spread = np.sqrt(np.maximum(np.einsum("gi,gi->g", weight, (t - mean[:, None]) ** 2), 0.0))
-    found = [Posterior(*map(float, row)) for row in zip(rho, mean, spread, strict=True)]
-    return replace(kind, inclusion=float(inclusion), centre=float(centre)), found
+DAMP, CLIP = 0.5, 2.0
+
+
+def _towards(now: float, wish: float) -> float:
+    """Half of the way, in logarithms, from a variance to the next: all terms move at once."""
+    return float(now * np.exp(np.clip(DAMP * np.log(wish / now), -CLIP, CLIP)))
 
 
 def _usual_shares(

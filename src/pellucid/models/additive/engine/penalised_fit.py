@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -87,6 +88,23 @@ def _updated(
         fit = equations.solve(ridges(basis, prior, scale), rough=True)
         prior, scale = prior.updated(basis, fit), fit.scale
     return equations.solve(ridges(basis, prior, scale), rough=not exact), prior
+
+
+def common_variance(problem: Problem, state: State, candidates: Sequence[float], least: float) -> float:
+    """The variance that all pairs have in common, of largest restricted likelihood.
+
+    It is zero unless the logarithm of the likelihood gains ``least`` by it.
+    """
+    equations = Equations(state.moments, problem.scale, float(problem.weight.sum()))
+    now = state.prior.kinds[2].common
+
+    def likelihood(variance: float) -> float:
+        prior = state.prior.with_common(state.basis.axes, variance)
+        return equations.solve(ridges(state.basis, prior, state.fit.scale), rough=True).likelihood
+
+    values = [likelihood(now), *(likelihood(now + v) for v in candidates)]
+    best = int(np.argmax(values))
+    return now if values[best] < values[0] + least else now + candidates[best - 1]
 
 
 def ridges(basis: TermBasis, prior: Prior, scale: float) -> np.ndarray:

@@ -19,21 +19,26 @@ import numpy as np
 
 from pellucid.data.table import Column
 from pellucid.features.axis import Axis
-from pellucid.features.screening import rank_features, rank_pairs
+from pellucid.features.screening import pair_evidence, rank_features
 from pellucid.features.term_basis import Axes, Bases, Term, TermBasis, first_picks, picks_by_variance
 from pellucid.linalg import side_by_side
 from pellucid.linalg.sample import fold_rows
 from pellucid.models.additive.engine.design import predictor
-from pellucid.models.additive.engine.hierarchy import Prior
-from pellucid.models.additive.engine.penalised_fit import penalised_fit, settled
+from pellucid.models.additive.engine.hierarchy import Prior, T
+from pellucid.models.additive.engine.penalised_fit import common_variance, penalised_fit, settled
 from pellucid.models.additive.engine.state import Problem, State, information, tests_of
 
 KNOTS, PAIR_KNOTS = 256, 96  # of a numeric feature, in main effects and in pairs
 AXIS_COLUMNS = 64  # columns of one axis
-WORK = 1.5e11  # multiplications that the moments, and all solutions, of one set of columns may take
+WORK = 3e11  # multiplications that the moments, and all solutions, of one set of columns may take
 SOLUTIONS = 8  # of one set of columns
 PAIR_COLUMNS = 8  # of a pair to begin with
 SIGNAL = 0.05  # prior variance of a column over its sampling variance, below which it is left out
+COMMON = tuple(4.0**-k for k in range(1, 9))  # variances that all pairs may have in common
+CLEARLY = 3.0  # gain of log likelihood for it
+COMMONS = 2
+ROUNDS = 2  # in which columns are shared out by prior variance
+FEW = 500  # columns that few rows may have, too
 UPDATES = 10  # of the prior on the moments of squared loss
 FOLDS, FOLD_ROWS = 5, 1500  # folds that show what the choice of terms costs, and rows up to which they do
 
@@ -112,8 +117,11 @@ def _candidates(
 
 
 def _columns_for(n: int) -> int:
-    """Columns F for which n F² multiplications of moments and F³ of each solution are within the budget."""
-    low, high = 16.0, 4096.0
+    """Columns F for which n F² multiplications of moments and F³ of each solution are within the budget.
+
+    More columns than rows are not worth their while.
+    """
+    low, high = 16.0, float(max(n, FEW))
     for _ in range(30):
         F = (low + high) / 2
         low, high = (F, high) if n * F**2 + SOLUTIONS * F**3 < WORK else (low, F)
@@ -127,23 +135,29 @@ def _rows_for(columns: int) -> int:
 
 def _fit_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
     """Fit given features and pairs."""
-    prior = Prior.of_kinds(len(wanted.features), len(wanted.pairs))
     main = [(j,) for j in wanted.features]
     columns = _columns_for(len(problem))
-    picks = first_picks(axes, main, max(columns // (2 * max(len(main), 1)), PAIR_COLUMNS))
-    basis = TermBasis.of(axes, picks)
+    basis = TermBasis.of(axes, first_picks(axes, main, max(columns // (2 * max(len(main), 1)), PAIR_COLUMNS)))
     sample = problem.some(_rows_for(basis.size))
-    state = penalised_fit(sample, basis, prior.with_terms(axes, basis.terms), updates=_updates(problem))
+    state = penalised_fit(sample, basis, Prior().with_terms(axes, basis.terms), updates=_updates(problem))
     if wanted.pairs:
-        most = max((columns - basis.size) // PAIR_COLUMNS, 1)
-        tried = list(wanted.pairs)
-        if len(tried) > most:
-            tried = rank_pairs(sample, axes, state.eta, tried, most)
-        basis = TermBasis.of(axes, picks, first_picks(axes, tried, max((columns - basis.size) // len(tried), 1)))
+        picks = picks_by_variance(axes, state.prior.variances, columns, _floor(sample, state))
+        most = max((columns - TermBasis.of(axes, picks).size) // PAIR_COLUMNS, 1)
+        curves = pair_evidence(sample, axes, state.eta, state.fit.scale, wanted.pairs, np.exp(2.0 * T))
+        prior = state.prior.with_screened(axes, wanted.pairs, curves, most)
+        tried = [term for term in prior.variances if len(term) == 2]
+        share = max((columns - TermBasis.of(axes, picks).size) // len(tried), 1)
+        basis = TermBasis.of(axes, picks, first_picks(axes, tried, share))
         sample = problem.some(_rows_for(basis.size))
-        prior = state.prior.with_terms(axes, basis.terms)
         state = penalised_fit(sample, basis, prior, state, updates=_updates(problem))
-    state = _reallocated(problem, axes, state, wanted)
+        for _ in range(COMMONS):
+            common = common_variance(sample, state, COMMON, CLEARLY)
+            if common == state.prior.kinds[2].common:
+                break
+            prior = state.prior.with_common(axes, common)
+            state = penalised_fit(sample, basis, prior, state, updates=_updates(problem))
+    for _ in range(ROUNDS):
+        state = _reallocated(problem, axes, state, wanted)
     return _finished(problem, state, wanted)
 
 
@@ -158,16 +172,19 @@ def _reallocated(problem: Problem, axes: Axes, state: State, wanted: Wanted) -> 
         kept |= set(wanted.pairs)
     if wanted.most_pairs is not None:
         kept = {term for term in kept if len(term) == 1} | set(_strongest(state, kept, wanted.most_pairs))
-    precision = information(problem, _eta(problem, state)) if problem.discrete else float(problem.weight.sum())
-    unit = 4.0 if problem.discrete else state.fit.scale
     prior = state.prior.only(kept)
-    floor = SIGNAL * unit / precision
-    picks = picks_by_variance(axes, prior.variances, _columns_for(len(problem)), floor)
+    picks = picks_by_variance(axes, prior.variances, _columns_for(len(problem)), _floor(problem, state))
     least = first_picks(axes, [term for term in prior.variances if term not in picks and len(term) == 1], 1)
     basis = TermBasis.of(axes, picks, least)
     return penalised_fit(
         problem, basis, prior, state, updates=_updates(problem), newton_steps=2, exact=problem.quadratic
     )
+
+
+def _floor(problem: Problem, state: State) -> float:
+    """Prior variance of a column below which it is left out: a share of its sampling variance."""
+    precision = information(problem, _eta(problem, state)) if problem.discrete else float(problem.weight.sum())
+    return SIGNAL * (4.0 if problem.discrete else state.fit.scale) / precision
 
 
 def _eta(problem: Problem, state: State) -> np.ndarray:
