@@ -166,7 +166,9 @@ def main() -> None:
         for family in options.families:
             for n, correlation in DESIGNS:
                 draws = [draw(seed, family, n, correlation) for seed in range(repetitions[n])]
-                pair = [[scores(d, r) for d, r in zip(draws, side, strict=True)] for side in both(draws, family)]
+                pair = [
+                    [scores(d, r) for d, r in zip(draws, side, strict=True)] for side in both(draws, family)
+                ]
                 mean = [{key: np.mean([run[key] for run in side]) for key in side[0]} for side in pair]
                 a, b = mean
                 print(
@@ -180,7 +182,10 @@ def main() -> None:
         for family in options.families:
             for n, correlation in DESIGNS:
                 weak = 0.1 if family == "gaussian" else 0.2
-                draws = [draw(1000 + s, family, n, correlation, weak * (2 if n == 400 else 1)) for s in range(repetitions[n])]
+                draws = [
+                    draw(1000 + s, family, n, correlation, weak * (2 if n == 400 else 1))
+                    for s in range(repetitions[n])
+                ]
                 a, b = (100 * np.mean([r[3][0] < 0.05 for r in side]) for side in both(draws, family))
                 print(f"{family:<9}{n:>5} r={correlation:.1f}  {a:.0f} / {b:.0f}", flush=True)
     if "pairs" in options.parts:
@@ -191,7 +196,9 @@ def main() -> None:
                 draws = [draw(2000 + s, family, 2000, 0.0, pair=strength) for s in range(repetitions[2000])]
                 found = Parallel(n_jobs=options.jobs)(delayed(pairs_found)(d, family) for d in draws)
                 counts.append(np.mean(found, axis=0))
-            print(f"{family:<9} {counts[0][0]:.2f}, {counts[1][0]:.2f}; {100 * counts[1][1]:.0f} %", flush=True)
+            print(
+                f"{family:<9} {counts[0][0]:.2f}, {counts[1][0]:.2f}; {100 * counts[1][1]:.0f} %", flush=True
+            )
 
 
 if __name__ == "__main__":

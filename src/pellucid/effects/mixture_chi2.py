@@ -51,7 +51,10 @@ def combined_p_value(p: Sequence[float]) -> float:
 
     Examples
     --------
-    >>> round(combined_p_value([0.02, 0.02, 0.02]), 3), round(combined_p_value([0.01, 0.6, 0.9]), 3)
+    >>> (
+    ...     round(combined_p_value([0.02, 0.02, 0.02]), 3),
+    ...     round(combined_p_value([0.01, 0.6, 0.9]), 3),
+    ... )
     (0.02, 0.033)
     """
     values = np.clip(np.asarray(p, dtype=float), 1e-300, 1.0 - 1e-6)

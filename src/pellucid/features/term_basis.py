@@ -50,7 +50,6 @@ def _powers(basis: Basis) -> dict[str, float]:
     return {name: power for name, power in SHAPES.items() if power > 0 or basis.repeats}
 
 
-
 def _normed(basis: Basis, powers: Mapping[str, float], alone: Mapping[str, int]) -> dict[str, np.ndarray]:
     part, frequency = basis.part, basis.frequency
     if np.any(part == LEVEL):
@@ -129,7 +128,10 @@ class Axes:
             else:
                 first, second = (pair_shapes(self.pair[j]) for j in term)
                 names = tuple(f"{a} × {b}" for a, b in product(first, second))
-                self._shapes[term] = names, np.array([np.outer(a, b).ravel() for a in first.values() for b in second.values()])
+                self._shapes[term] = (
+                    names,
+                    np.array([np.outer(a, b).ravel() for a in first.values() for b in second.values()]),
+                )
         return self._shapes[term]
 
     def place(self, term: Term, pick: Sequence[np.ndarray]) -> np.ndarray:

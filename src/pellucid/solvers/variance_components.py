@@ -156,7 +156,7 @@ class Evidence:
     direction: np.ndarray
 
     def log_bayes_factor(self, c: np.ndarray) -> np.ndarray:
-        """log B(c) for several factors c of the variances."""
+        """Log B(c) for several factors c of the variances."""
         x = np.multiply.outer(c, self.value)
         gain = np.multiply.outer(c, self.score**2) / (1.0 + x)
         return 0.5 * (gain - np.log1p(x)).sum(axis=-1)

@@ -27,7 +27,7 @@ from pellucid.features.term_basis import Axes, Term, TermBasis
 from pellucid.solvers.variance_components import Components, evidence
 
 USUAL = 0.25  # standard deviation of a term before any is seen
-POOL = 0.05  # degrees of freedom by which the shares of shapes are pulled towards what is usual
+POOL = 0.2  # degrees of freedom by which the shares of shapes are pulled towards what is usual
 LEAST = 1e-3  # share of its variance that a term in which there is nothing may keep, to come back
 T = np.arange(np.log(1e-4), np.log(50.0), 0.2)  # logarithms of standard deviations, in units of the targets
 _GROUPS = 200  # of terms left out, alike in their curves
@@ -188,7 +188,9 @@ class Prior:
             k: replace(kind, absent=kind.absent.and_also(np.array(gone[k]))) if gone[k] else kind
             for k, kind in self.kinds.items()
         }
-        kept = [{t: v for t, v in d.items() if t in terms} for d in (self.variances, self.posteriors, self.curves)]
+        kept = [
+            {t: v for t, v in d.items() if t in terms} for d in (self.variances, self.posteriors, self.curves)
+        ]
         return Prior(kept[0], kinds, kept[1], kept[2])
 
     def kept(self, least: float = 0.5) -> list[Term]:
@@ -196,8 +198,18 @@ class Prior:
         return [
             t
             for t in self.variances
-            if self.kinds[len(t)].common > 0 or t not in self.posteriors or self.posteriors[t].inclusion >= least
+            if self.kinds[len(t)].common > 0
+            or t not in self.posteriors
+            or self.posteriors[t].inclusion >= least
         ]
+
+    @property
+    def if_there(self) -> dict[Term, np.ndarray]:
+        """Variances of the shapes of each term, if there is something in it."""
+        return {
+            t: v / max(self.posteriors[t].inclusion, LEAST) if t in self.posteriors else v
+            for t, v in self.variances.items()
+        }
 
     def with_common(self, axes: Axes, variance: float) -> Prior:
         """The same with a variance that all pairs have in common, on top of what each has of its own."""
@@ -223,15 +235,19 @@ class Prior:
             curves |= dict(zip(terms, seen, strict=True))
             posteriors |= dict(zip(terms, found, strict=True))
             for t, term, post in zip(places, terms, found, strict=True):
-                variances[term] = _towards(self.variances[term].sum(), post.variance) * self._shares(basis, t, fit)
+                variances[term] = _towards(self.variances[term].sum(), post.variance) * self._shares(
+                    basis, t, fit
+                )
             kinds[size] = replace(kind, shares=_usual_shares(basis, places, variances, found))
         return Prior(variances, kinds, posteriors, curves)
 
     def _curve(self, basis: TermBasis, t: int, fit: Components) -> np.ndarray:
-        """log B at all values of the grid, for a variance on top of the common one."""
+        """Log B at all values of the grid, for a variance on top of the common one."""
         term = basis.terms[t]
         now, common = self.variances[term].sum(), self.kinds[len(term)].common
-        curve = evidence(fit, basis.slices[t]).log_bayes_factor(np.append(np.exp(2.0 * T) + common, common) / now)
+        curve = evidence(fit, basis.slices[t]).log_bayes_factor(
+            np.append(np.exp(2.0 * T) + common, common) / now
+        )
         return curve[:-1] - curve[-1]
 
     def _shares(self, basis: TermBasis, t: int, fit: Components) -> np.ndarray:

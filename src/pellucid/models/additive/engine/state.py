@@ -127,7 +127,9 @@ class State:
         places = [t for t, term in enumerate(self.basis.terms) if term in terms]
         columns = self.basis.columns_of(terms)
         f = self.fit
-        fit = replace(f, beta=f.beta[columns], ridge=f.ridge[columns], edf=f.edf[columns], root=f.root[:, columns])
+        fit = replace(
+            f, beta=f.beta[columns], ridge=f.ridge[columns], edf=f.edf[columns], root=f.root[:, columns]
+        )
         return replace(
             self,
             basis=self.basis.of_terms(places),

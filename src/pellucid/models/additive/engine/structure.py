@@ -12,7 +12,7 @@ How many columns and rows the first fits have follows from one budget of work.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -38,7 +38,7 @@ COMMON = tuple(4.0**-k for k in range(1, 9))  # variances that all pairs may hav
 CLEARLY = 3.0  # gain of log likelihood for it
 COMMONS = 2
 ROUNDS = 2  # in which columns are shared out by prior variance
-FEW = 500  # columns that few rows may have, too
+FEW = 1000  # columns that few rows may have, too
 UPDATES = 10  # of the prior on the moments of squared loss
 FOLDS, FOLD_ROWS = 5, 1500  # folds that show what the choice of terms costs, and rows up to which they do
 
@@ -97,7 +97,13 @@ def fit_additive(
     free = pairs is None and most_pairs != 0
     most = _columns_for(len(problem)) // PAIR_COLUMNS
     features = rank_features(
-        problem.some(_rows_for(most)), axes, features, most, keep=named, pairs=free, no_interaction=no_interaction
+        problem.some(_rows_for(most)),
+        axes,
+        features,
+        most,
+        keep=named,
+        pairs=free,
+        no_interaction=no_interaction,
     )
     candidates = [] if most_pairs == 0 else _candidates(features, pairs, no_interaction)
     wanted = Wanted(features, candidates, most_pairs, named=pairs is not None)
@@ -141,7 +147,7 @@ def _fit_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
     sample = problem.some(_rows_for(basis.size))
     state = penalised_fit(sample, basis, Prior().with_terms(axes, basis.terms), updates=_updates(problem))
     if wanted.pairs:
-        picks = picks_by_variance(axes, state.prior.variances, columns, _floor(sample, state))
+        picks = picks_by_variance(axes, state.prior.if_there, columns, _floor(sample, state))
         most = max((columns - TermBasis.of(axes, picks).size) // PAIR_COLUMNS, 1)
         curves = pair_evidence(sample, axes, state.eta, state.fit.scale, wanted.pairs, np.exp(2.0 * T))
         prior = state.prior.with_screened(axes, wanted.pairs, curves, most)
@@ -173,7 +179,7 @@ def _reallocated(problem: Problem, axes: Axes, state: State, wanted: Wanted) -> 
     if wanted.most_pairs is not None:
         kept = {term for term in kept if len(term) == 1} | set(_strongest(state, kept, wanted.most_pairs))
     prior = state.prior.only(kept)
-    picks = picks_by_variance(axes, prior.variances, _columns_for(len(problem)), _floor(problem, state))
+    picks = picks_by_variance(axes, prior.if_there, _columns_for(len(problem)), _floor(problem, state))
     least = first_picks(axes, [term for term in prior.variances if term not in picks and len(term) == 1], 1)
     basis = TermBasis.of(axes, picks, least)
     return penalised_fit(
@@ -183,7 +189,9 @@ def _reallocated(problem: Problem, axes: Axes, state: State, wanted: Wanted) -> 
 
 def _floor(problem: Problem, state: State) -> float:
     """Prior variance of a column below which it is left out: a share of its sampling variance."""
-    precision = information(problem, _eta(problem, state)) if problem.discrete else float(problem.weight.sum())
+    precision = (
+        information(problem, _eta(problem, state)) if problem.discrete else float(problem.weight.sum())
+    )
     return SIGNAL * (4.0 if problem.discrete else state.fit.scale) / precision
 
 
@@ -204,9 +212,7 @@ def _finished(problem: Problem, state: State, wanted: Wanted) -> State:
     kept = set(state.prior.kept()) | (set(wanted.pairs) if wanted.named else set())
     if len(kept) < len(state.basis.terms):
         lean = state.of_terms(kept)
-        state = penalised_fit(
-            problem, lean.basis, lean.prior, state, updates=1, newton_steps=1, exact=True
-        )
+        state = penalised_fit(problem, lean.basis, lean.prior, state, updates=1, newton_steps=1, exact=True)
     state = settled(problem, state)
     state.tests = tests
     return state
