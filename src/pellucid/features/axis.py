@@ -20,9 +20,11 @@ from pellucid.features.bucket_index import Guide
 WARP_RANK = 0.5  # share of the rank in the warped coordinate; the rest is the clipped linear scale
 _CLIP = (0.01, 0.99)  # quantiles between which the linear scale runs from 0 to 1
 _BEYOND = 0.2  # how far beyond 0 and 1 it may go
+_REPEATS = 5.0  # rows at a value, on average, from which on its effect may differ from those of its neighbours
 _ATOM = 0.05  # least share of the rows at a value that stands out
 _MANY = 2000  # values from which on a guide to the knots pays
 _SMALLEST = 1e-11  # eigenvalues below this share of the largest one carry no function of their own
+_NO_MASS = 1e-12  # points with less tell no functions apart
 
 LINE, CURVE, POINT, LEVEL = range(4)
 
@@ -45,7 +47,7 @@ class Axis:
     coordinate : ndarray of shape (k,)
         Where the knots lie on the warped scale, roughly from 0 to 1.
     repeats : bool
-        Whether every value is a knot, and occurs often enough, on average twice, to tell a jump from noise.
+        Whether every value is a knot, and occurs often enough to tell a jump from noise and from copies of rows.
     """
 
     knots: np.ndarray
@@ -71,7 +73,7 @@ class Axis:
             knots = value[place]
         coordinate = _warp(value, mass, middle)[place] if len(value) else np.empty(0)
         missing = bool(np.isnan(x[weight > 0]).any())
-        repeats = len(knots) == len(value) and float(mass.sum()) >= 2.0 * len(value)
+        repeats = len(knots) == len(value) and float(mass.sum()) >= _REPEATS * len(value)
         axis = cls(knots, False, missing, np.empty(0), coordinate, repeats)
         return axis._weigh(x, weight)
 
@@ -85,7 +87,7 @@ class Axis:
         """
         knots = np.arange(float(n_levels))
         missing = bool(np.isnan(codes[weight > 0]).any())
-        repeats = float(weight.sum()) >= 2.0 * n_levels
+        repeats = float(weight.sum()) >= _REPEATS * n_levels
         axis = cls(knots, True, missing, np.empty(0), np.zeros(n_levels), repeats)._weigh(codes, weight)
         if not ordered:
             return axis
@@ -156,22 +158,6 @@ class Axis:
             w[gone] = 0.0
         i[gone] = k if self.missing else m
         return i, w
-
-    def sums(self, x: np.ndarray, w: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """PᵀWP and Pᵀr, for the matrix P that takes functions from points to the rows of ``x``.
-
-        A column φ of a basis on the axis, Pφ at the rows, has φᵀPᵀWPφ as its sum of squares; the rows need to
-        be gone through once for all columns. P has two entries in a row, so PᵀWP is tridiagonal.
-        """
-        m = len(self) + 1
-        i, t = self.locate(x)
-        after = np.minimum(i + 1, m - 1)
-        s = 1.0 - t
-        A = np.zeros((m, m))
-        A[np.diag_indices(m)] = np.bincount(i, w * s * s, m) + np.bincount(after, w * t * t, m)
-        side = np.bincount(i, w * s * t, m)[: m - 1]
-        A[np.arange(m - 1), np.arange(1, m)] = A[np.arange(1, m), np.arange(m - 1)] = side
-        return A, np.bincount(i, s * r, m) + np.bincount(after, t * r, m)
 
     @cached_property
     def _guide(self) -> Guide:
@@ -290,10 +276,11 @@ def _of_levels(mass: np.ndarray, n_columns: int) -> tuple[np.ndarray, np.ndarray
     Centred under the mass π the kernel is k̃ = I - ππᵀ / πᵀπ. With π^{1/2} k̃ π^{1/2} = QDQᵀ the functions are
     π^{-1/2} Q: a prior of variances D of their coefficients makes levels exchangeable.
     """
-    root = np.sqrt(np.maximum(mass, 1e-12))
+    root = np.sqrt(np.maximum(mass, _NO_MASS))
     K = np.eye(len(mass)) - np.outer(mass, mass) / float(mass @ mass)
     value, vector = eigh(root[:, None] * K * root, driver="evd", check_finite=False)
-    keep = np.flatnonzero(value > _SMALLEST * value[-1])[::-1][:n_columns]
+    most = min(n_columns, np.count_nonzero(mass > _NO_MASS) - 1)
+    keep = np.flatnonzero(value > _SMALLEST * value[-1])[::-1][: max(most, 0)]
     return vector[:, keep] / root[:, None], 1.0 / np.sqrt(value[keep])
 
 
@@ -311,13 +298,13 @@ def _curves(u: np.ndarray, mass: np.ndarray, n_columns: int) -> tuple[np.ndarray
     low = np.minimum(u[:, None], u) - u.min()
     high = np.maximum(u[:, None], u) - u.min()
     C = low**2 * (3.0 * high - low) / 6.0
-    root = np.sqrt(np.maximum(mass, 1e-12))
+    root = np.sqrt(np.maximum(mass, _NO_MASS))
     N = np.linalg.qr(np.column_stack([root, root * line]))[0]
     A = root[:, None] * C * root
     A -= N @ (N.T @ A)
     A -= (A @ N) @ N.T
     value, vector = eigh((A + A.T) / 2, driver="evd", check_finite=False)
-    most = max(min(n_columns - 1, len(u) - 2), 0)
+    most = max(min(n_columns - 1, np.count_nonzero(mass > _NO_MASS) - 2), 0)
     keep = np.flatnonzero(value > _SMALLEST * max(value[-1], 1e-300))[::-1][:most]
     curves = vector[:, keep] / root[:, None]
     return line[:, None], curves, np.maximum(value[keep] ** -0.25 / np.pi, 1.0)

@@ -7,6 +7,7 @@ and W its curvature. A feature or a pair is ranked by the sum of these gains ove
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -109,27 +110,31 @@ def pair_evidence(
     """
     w, r = _residual(problem, eta)
     features = sorted({j for pair in pairs for j in pair})
-    start, Phi = {}, []
-    for j in features:
-        start[j] = sum(len(part) for part in Phi)
-        basis = axes.pair[j]
-        Phi.append(basis.at(axes.coarse[j].locate(problem.X[:, j]), np.float32, _PRODUCTS).T)
-    every: np.ndarray = np.concatenate(Phi)
-    g, v = (w * r).astype(np.float32), w.astype(np.float32)
-    U = ((every * g) @ every.T).astype(float)
-    np.square(every, out=every)
-    M = ((every * v) @ every.T).astype(float)
+    parts = [
+        axes.pair[j].at(axes.coarse[j].locate(problem.X[:, j]), np.float32, _PRODUCTS).T for j in features
+    ]
+    edges = np.cumsum([0, *(len(part) for part in parts)]).tolist()
+    columns = {j: slice(*ends) for j, ends in zip(features, pairwise(edges), strict=True)}
+    Phi: np.ndarray = np.concatenate(parts)
+    U = _products(Phi, w * r)
+    M = _products(np.square(Phi, out=Phi), w)
     out = np.empty((len(pairs), len(variances)))
     for i, (p, q) in enumerate(pairs):
-        a, b = (slice(start[j], start[j] + min(len(axes.pair[j]), _PRODUCTS)) for j in (p, q))
-        m = np.maximum(M[a, b].ravel(), 1e-300)
-        z2 = U[a, b].ravel() ** 2 / (scale * m)
+        a, b = columns[p], columns[q]
+        m = np.maximum(M[a, b].ravel(), 1e-30)
+        z2 = (U[a, b].ravel() / np.sqrt(m)) ** 2 / scale
         S = axes.shapes((p, q))[1].reshape(-1, len(axes.pair[p]), len(axes.pair[q]))
         S = S[:, :_PRODUCTS, :_PRODUCTS].reshape(len(S), -1)
         x = variances[:, None, None] * (S * m / scale)
         log_b = 0.5 * (x / (1.0 + x) * z2 - np.log1p(x)).sum(axis=-1)
         out[i] = logsumexp(log_b, axis=1) - np.log(len(S))
     return out
+
+
+def _products(Phi: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Φ diag(v) Φᵀ in single precision, whatever the unit of v."""
+    unit = max(float(np.abs(v).max(initial=0.0)), np.finfo(float).tiny)
+    return unit * ((Phi * (v / unit).astype(Phi.dtype)) @ Phi.T).astype(float)
 
 
 def _best(gain: np.ndarray, most: int) -> np.ndarray:

@@ -82,8 +82,8 @@ class Equations:
     def solve(self, ridge: np.ndarray, *, rough: bool = False) -> Components:
         """Solution for ridges λ_j > 0; a rough one, on the way, of many columns, is in float32.
 
-        With s = λ^{-1/2}, A = diag(s) G diag(s) + I = LLᵀ has no eigenvalue below one, so no jitter is needed;
-        H⁻¹ = diag(s) A⁻¹ diag(s).
+        With s = λ^{-1/2}, A = diag(s) G diag(s) + I = LLᵀ has no eigenvalue below one, so no jitter is
+        needed; H⁻¹ = diag(s) A⁻¹ diag(s).
         """
         m = self.moments
         s, c = 1.0 / np.sqrt(ridge), m.c
@@ -164,7 +164,7 @@ class Evidence:
     def function_moments(
         self, functions: np.ndarray, c: np.ndarray, weight: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """First and second moments of functions Φβ where the factor is c with given probabilities, or else zero.
+        """First and second moments of functions Φβ, where the factor is c with given probabilities.
 
         Given c the components of Qᵀγ are independent with means cz/(1 + cλ) and variances c/(1 + cλ).
         """

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from pellucid.features.term_basis import main_picks, pair_picks
+from pellucid.features.term_basis import TermBasis, first_picks
 from pellucid.linalg import moments
 from pellucid.losses import as_loss
 from pellucid.models.additive.engine import design, state
 from pellucid.models.additive.engine.design import Design, moments_at, predictor, solved
-from pellucid.models.additive.engine.penalised_fit import FitSettings, first_moments, penalised_fit
-from pellucid.models.additive.engine.state import Problem, basis_of
+from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes
 
 RNG = np.random.default_rng(5)
@@ -22,8 +21,8 @@ def case(request, monkeypatch):
     monkeypatch.setattr(design, "_HELD", request.param)
     X = RNG.normal(size=(N, 3))
     problem = Problem(X, RNG.normal(size=N), np.ones(N), RNG.normal(size=N), as_loss("squared"))
-    axes = build_axes(X, np.ones(N), [None] * 3)
-    basis = basis_of(axes, main_picks(axes, [0, 1, 2], 5), pair_picks(axes, [(0, 2)], 7))
+    axes = build_axes(X, np.ones(N))
+    basis = TermBasis.of(axes, first_picks(axes, [(0,), (1,), (2,)], 5), first_picks(axes, [(0, 2)], 7))
     return problem, basis
 
 
@@ -78,24 +77,9 @@ def test_moments_too_rough_to_solve_are_taken_again(case, monkeypatch, exact, ti
 
 def test_no_column_and_no_row(case):
     problem, basis = case
-    none = basis_of(basis.axes, {})
+    none = TermBasis.of(basis.axes, {})
     assert Design(problem, none).sums(np.ones(N)).shape == (0,)
     np.testing.assert_array_equal(Design(problem, none).times(np.empty(0)), np.zeros(N))
-    np.testing.assert_array_equal(Design(problem.part(slice(0)), basis).sums(np.empty(0)), 0 * basis.group)
-
-
-def test_moments_of_a_first_step_can_be_given():
-    X = RNG.normal(size=(N, 3))
-    y = (RNG.random(N) < 1 / (1 + np.exp(-2.0 * X[:, 0] * X[:, 2]))).astype(float)
-    problem = Problem(X, y, np.ones(N), np.zeros(N), as_loss("logistic"))
-    axes = build_axes(X, np.ones(N), [None] * 3)
-    main = main_picks(axes, [0, 1, 2], 5)
-    before = penalised_fit(problem, basis_of(axes, main), None, FitSettings(newton_steps=2, updates=4))
-    basis = basis_of(axes, main, pair_picks(axes, [(0, 2)], 7))
-    first = first_moments(problem, basis, before)
-    one, other = (
-        penalised_fit(problem, basis, before, FitSettings(newton_steps=2, updates=4, end="minimum"), given)
-        for given in (None, first)
+    np.testing.assert_array_equal(
+        Design(problem.part(slice(0)), basis).sums(np.empty(0)), np.zeros(basis.size)
     )
-    np.testing.assert_array_equal(one.eta, other.eta)
-    np.testing.assert_array_equal(one.fit.ridge, other.fit.ridge)

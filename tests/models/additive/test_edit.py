@@ -2,7 +2,6 @@
 
 import io
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,8 +9,6 @@ import pytest
 
 import pellucid
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
-from pellucid.models.additive.engine.structure import build_axes
-from pellucid.models.additive.refit_spec import RefitSpec
 
 RNG = np.random.default_rng(21)
 N = 260
@@ -262,15 +259,3 @@ def test_effects_as_they_are():
     assert model.effects(purify=True, against="marginals").keys() == model.effects_.keys()
     with pytest.raises(ValueError, match="against must be"):
         model.effects(purify=True, against="rows")
-
-
-def test_a_refit_spec_gives_each_output_the_jumps_it_had():
-    x = np.where(np.arange(300) % 2, 0.0, np.arange(300.0))  # zero stands out
-    axes = replace(build_axes(x[:, None], np.ones(300), [None]), whole=(0,))
-    terms, picks, ridge = ((0,),), ((np.arange(3),),), np.ones(1)
-    spec = RefitSpec((terms, terms), (picks, picks), (ridge, ridge), (True, False))
-    with_jumps, without = (spec.basis(k, axes, ())[0].axes for k in range(2))
-    assert with_jumps is axes
-    assert without is axes.without_jumps
-    assert without.whole == (0,)
-    assert not np.allclose(without.main[0].table[:, 0], axes.main[0].table[:, 0])

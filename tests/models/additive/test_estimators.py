@@ -9,6 +9,7 @@ import pytest
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
 from pellucid.losses import as_loss
 from pellucid.models.additive.engine.held_out import leave_one_out
+from pellucid.models.additive.engine.hierarchy import T
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes, fit_additive
 from pellucid.models.additive.refit import refit
@@ -227,7 +228,7 @@ def test_classifier_beats_chance_and_sums_to_one():
 
 def fit_state(y, loss="squared", n=90):
     problem = Problem(X[:n, :3], np.asarray(y[:n], float), np.ones(n), np.zeros(n), as_loss(loss))
-    axes = build_axes(problem.X, problem.weight, [None] * 3)
+    axes = build_axes(problem.X, problem.weight)
     return problem, fit_additive(problem, axes, None, None)
 
 
@@ -239,19 +240,21 @@ def test_compiled_tables_equal_the_uncompiled_model(name):
     target = (y == "yes").astype(float) if name == "logistic" else y
     unit = np.std(target) if name == "squared" else 1.0
     problem = Problem(X, target / unit, np.ones(N), np.zeros(N), model.loss_)
-    state = fit_additive(problem, build_axes(X, problem.weight, [None] * 4), None, None)
+    state = fit_additive(problem, build_axes(X, problem.weight), None, None)
     rows = np.vstack([X, RNG.uniform(-2, 2, (30, 4))])
     direct = unit * (state.intercept + state.fit.beta @ state.basis.design(rows))
     np.testing.assert_allclose(predictor(model, rows), direct, atol=1e-9)
 
 
 def test_band_against_the_dense_formula():
+    """Moments of the function over the distribution of its variance, around the function fitted."""
     model = AdditiveKernelRegressor().fit(X[:90, :3], Y[:90])
     unit = np.std(Y[:90])
     problem, state = fit_state(Y / unit)
     Z = state.basis.design(problem.X).T
     C = Z - Z.mean(axis=0)
-    V = state.fit.scale * np.linalg.inv(C.T @ C + np.diag(state.fit.ridge[state.basis.group]))
+    V = state.fit.scale * np.linalg.inv(C.T @ C + np.diag(state.fit.ridge))
+    d = state.fit.scale / state.fit.ridge
     for t, term in enumerate(state.basis.terms):
         name = model.term_names_[model.terms_.index(term)]
         effect = model.effects_[name]
@@ -259,7 +262,13 @@ def test_band_against_the_dense_formula():
             continue
         s = state.basis.slices[t]
         Phi = state.basis.functions(t, [np.arange(len(effect.grids[0]))])
-        se = unit * np.sqrt(np.einsum("ij,jk,ik->i", Phi, V[s, s], Phi))
+        precision, beta, post = np.linalg.inv(V[s, s]), state.fit.beta[s], state.prior.posteriors[term]
+        now, square = state.prior.variances[term].sum(), 0.0
+        for t_, p in zip(T, post.weight, strict=True):
+            cov = np.linalg.inv(precision - np.diag(1 / d[s]) + np.diag(now / np.exp(2 * t_) / d[s]))
+            mean = Phi @ (cov @ (precision @ beta) - beta)
+            square = square + p * (np.einsum("ij,jk,ik->i", Phi, cov, Phi) + mean**2)
+        se = unit * np.sqrt(square)
         np.testing.assert_allclose(effect.se, se, rtol=1e-6)
 
 
@@ -295,7 +304,7 @@ def test_refit_reaches_the_minimum_that_the_fit_found():
         assert again.converged
         np.testing.assert_allclose(again.eta, state.eta, atol=1e-4)
         slope = problem.loss.gradient(problem.y, again.eta)
-        ridge = state.fit.ridge[state.basis.group]
+        ridge = state.fit.ridge
         gradient = state.basis.design(problem.X) @ slope + ridge * again.fit.beta
         assert np.abs(gradient).max() < 1e-4 * np.abs(state.basis.design(problem.X) @ np.abs(slope)).max()
 

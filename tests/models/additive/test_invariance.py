@@ -196,9 +196,9 @@ def test_rates_with_weights_are_counts_with_exposure():
 
 def test_row_order_where_a_sample_decides(monkeypatch):
     """With more rows than the structure is decided on, the sample does not depend on where rows are."""
-    from pellucid.models.additive.engine import held_out, policy
+    from pellucid.models.additive.engine import held_out, structure
 
-    monkeypatch.setattr(policy, "SAMPLE", 100)
+    monkeypatch.setattr(structure, "WORK", 1e6)
     monkeypatch.setattr(held_out, "_WORK", 0.0)
     order = np.random.default_rng(1).permutation(N)
     a = AdditiveKernelRegressor().fit(FRAME, Y)

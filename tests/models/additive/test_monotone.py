@@ -56,8 +56,7 @@ def test_optimality_of_the_constrained_fit(loss):
     """The slope of the penalised loss is a sum of binding constraints with multipliers of at least zero."""
     n = 120
     problem = Problem(X[:n], TARGETS[loss][:n], np.ones(n), np.zeros(n), as_loss(loss))
-    axes = build_axes(problem.X, problem.weight, [None] * 3)
-    axes = type(axes)(axes.fine, axes.coarse, axes.main, axes.pair, (0,))
+    axes = build_axes(problem.X, problem.weight)
     free = fit_additive(problem, axes, None, None, no_interaction=[0])
     A = monotone_rows(free.basis, {0: 1})
     state = into_cone(problem, free, A)
@@ -68,7 +67,7 @@ def test_optimality_of_the_constrained_fit(loss):
     assert np.any(slack < 1e-9 * size)  # something binds
     Z = state.basis.design(problem.X)
     slope = problem.loss.gradient(problem.y, state.eta)
-    gradient = Z @ slope + state.fit.ridge[state.basis.group] * beta
+    gradient = Z @ slope + state.fit.ridge * beta
     from scipy.optimize import nnls
 
     binding = slack < 1e-7 * size
@@ -104,8 +103,7 @@ def test_leave_one_out_keeps_what_binds():
     """Refits in the cone: near, as a few constraints come and go."""
     n = 100
     problem = Problem(X[:n], TARGETS["squared"][:n], np.ones(n), np.zeros(n), as_loss("squared"))
-    axes = build_axes(problem.X, problem.weight, [None] * 3)
-    axes = type(axes)(axes.fine, axes.coarse, axes.main, axes.pair, (0,))
+    axes = build_axes(problem.X, problem.weight)
     free = fit_additive(problem, axes, None, 0)
     A = monotone_rows(free.basis, {0: 1})
     state = into_cone(problem, free, A)
@@ -177,8 +175,9 @@ def test_ordered_categories_rise_in_the_declared_order(loss):
     curve = model.effects_["grade"]
     assert curve.grids[0].points.tolist() == [*names, "(missing)"]
     assert np.all(np.diff(curve.values[:5]) >= 0)
-    free = estimator(loss, None).fit(frame, y)
-    assert np.any(np.diff(free.effects_["grade"].values[:5]) < 0)
+    if loss == "squared":  # of so few classes the free curve may rise by itself
+        free = estimator(loss, None).fit(frame, y)
+        assert np.any(np.diff(free.effects_["grade"].values[:5]) < 0)
 
 
 def test_categories_without_an_order_are_refused_with_the_remedy():

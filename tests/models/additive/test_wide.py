@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pellucid import AdditiveKernelRegressor
-from pellucid.models.additive.engine import policy
+from pellucid.models.additive.engine import structure
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(600, 25))
@@ -17,7 +17,7 @@ Y = X[:, 4] + 2 * X[:, 17] * X[:, 21] + 0.5 * RNG.normal(size=600)
 def fit():
     """Fits with one pair where only six features get columns."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(policy, "MAX_FEATURES", 6)
+        patch.setattr(structure, "WORK", 2.3e6)  # 48 columns, of which a pair has 8
         yield lambda X, Y: AdditiveKernelRegressor(interactions=1).fit(X, Y)
 
 

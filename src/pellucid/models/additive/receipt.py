@@ -77,7 +77,7 @@ def _of_classes(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tup
         alone = []
         for problem, state in zip(without, fits.states, strict=True):
             basis = _main_effects(state.basis)
-            fit = refit(problem, basis, state.ridges_of(basis), state.prior)
+            fit = refit(problem, basis, state.ridges_of(basis))
             alone.append(leave_one_out(problem, fit, rows)[1])
         main = _clip(explained(given, alone, rows))
     return main, whole, "leave-one-out deviance of the class probabilities"
@@ -111,7 +111,8 @@ def _gcv(problem: Problem, state: State, basis: TermBasis, moments: Moments) -> 
     n = float(problem.weight.sum())
     if basis.size == 0:
         return moments.square / n
-    equations, prior, ridge = Equations(moments, problem.scale, n), state.prior, state.ridges_of(basis)
+    equations, ridge = Equations(moments, problem.scale, n), state.ridges_of(basis)
+    prior = state.prior.with_terms(basis.axes, basis.terms)
     for _ in range(_UPDATES):
         fit = equations.solve(ridge)
         prior = prior.updated(basis, fit)

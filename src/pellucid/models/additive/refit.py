@@ -25,8 +25,9 @@ _METRICS = 25  # second derivatives taken at most
 _STEPS = 15  # steps with each
 
 
-def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray, prior: Prior) -> State:
-    """Fit coefficients and intercept for ridges λ_j."""
+def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray) -> State:
+    """Fit coefficients and intercept for ridges λ_j, whose prior is not asked for."""
+    prior = Prior()
     constant = problem.constant
     eta = problem.offset + constant
     moments, fit = _quadratic(problem, basis, ridge, eta)

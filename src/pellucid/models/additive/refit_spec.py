@@ -10,7 +10,6 @@ import numpy as np
 from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Effect, Term
 from pellucid.features.term_basis import Axes, TermBasis
-from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.monotonicity import monotone_rows
 from pellucid.models.additive.refit import into_cone, refit
@@ -61,8 +60,6 @@ class RefitSpec:
         Which columns of its axes each of them has.
     ridges : tuple of ndarray
         λ of each column.
-    priors : tuple of Prior
-        Where they come from.
     frozen : tuple of Term
         Terms that keep their tables.
     directions : dict from int to int
@@ -72,7 +69,6 @@ class RefitSpec:
     terms: tuple[tuple[Term, ...], ...]
     picks: tuple[tuple[tuple[np.ndarray, ...], ...], ...]
     ridges: tuple[np.ndarray, ...]
-    priors: tuple[Prior, ...]
     frozen: tuple[Term, ...] = ()
     directions: dict[int, int] = field(default_factory=dict)
 
@@ -85,7 +81,6 @@ class RefitSpec:
             tuple(state.basis.terms for state in states),
             tuple(state.basis.picks for state in states),
             tuple(state.fit.ridge for state in states),
-            tuple(state.prior for state in states),
             tuple(frozen),
             dict(directions or {}),
         )
@@ -105,7 +100,7 @@ class RefitSpec:
         for k, problem in enumerate(problems):
             basis, ridge = self.basis(k, axes, gone)
             factor = np.array([smooth.get(term, 1.0) for term in basis.terms])[basis.owner]
-            states.append(refit(problem, basis, ridge * factor, self.priors[k]))
+            states.append(refit(problem, basis, ridge * factor))
         return states
 
 

@@ -43,8 +43,9 @@ UPDATES = 10  # of the prior on the moments of squared loss
 FOLDS, FOLD_ROWS = 5, 1500  # folds that show what the choice of terms costs, and rows up to which they do
 
 
-def build_axes(X: np.ndarray, weight: np.ndarray, columns: Sequence[Column]) -> Axes:
-    """Axes and bases of all columns."""
+def build_axes(X: np.ndarray, weight: np.ndarray, columns: Sequence[Column] | None = None) -> Axes:
+    """Axes and bases of all columns, which are numbers if nothing else is said."""
+    columns = [Column(f"x{j}") for j in range(X.shape[1])] if columns is None else columns
     fine, coarse = [], []
     for x, column in zip(X.T, columns, strict=True):
         if column.levels is not None:
@@ -146,7 +147,7 @@ def _fit_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
     basis = TermBasis.of(axes, first_picks(axes, main, max(columns // (2 * max(len(main), 1)), PAIR_COLUMNS)))
     sample = problem.some(_rows_for(basis.size))
     state = penalised_fit(sample, basis, Prior().with_terms(axes, basis.terms), updates=_updates(problem))
-    if wanted.pairs:
+    if wanted.pairs and problem.varies:
         picks = picks_by_variance(axes, state.prior.if_there, columns, _floor(sample, state))
         most = max((columns - TermBasis.of(axes, picks).size) // PAIR_COLUMNS, 1)
         curves = pair_evidence(sample, axes, state.eta, state.fit.scale, wanted.pairs, np.exp(2.0 * T))
