@@ -31,7 +31,6 @@ Variances = Mapping[Term, np.ndarray]
 
 SHAPES = {"smooth": 4.0, "rough": 2.0, "white": 0.0}
 """Powers of the frequency with which the prior variances of curves fall."""
-_FEW_KNOTS = 240  # of numbers, each of which may be told apart
 _SKETCH_KNOTS = 64  # enough for the first few columns
 
 
@@ -71,7 +70,7 @@ class Bases:
     axes : tuple of Axis
         The axes.
     n_columns : int
-        Columns of each basis at most; axes of levels, and of few knots, keep all of theirs.
+        Columns of each basis at most; axes of levels, and of values that repeat, keep all of theirs.
     others : Bases, optional
         Bases to take where the axis is the same one.
 
@@ -98,7 +97,7 @@ class Bases:
             if others is not None and others.axes[j] is axis:
                 self._known[j] = others[j]
             else:
-                few = axis.levels or len(axis.knots) <= _FEW_KNOTS
+                few = axis.levels or axis.repeats
                 self._known[j] = axis.basis(len(axis) if few else self.n_columns)
         return self._known[j]
 
