@@ -185,7 +185,7 @@ def test_errors_nobody_foresaw_are_told_as_such(pellucid, folder, monkeypatch):
 
 
 def test_names_cannot_write_to_the_terminal(pellucid, tmp_path):
-    rows = "\n".join(f"{i % 9},{i * 0.5}" for i in range(40))
+    rows = "\n".join(f"{i % 9},{i % 9 + i * 0.01}" for i in range(40))
     (tmp_path / "h.csv").write_text("[bold red]x\x1b[31m,y\n" + rows + "\n")
     out = tmp_path / "h.pellucid"
     assert pellucid("fit", tmp_path / "h.csv", "-t", "y", "-o", out, "--split", 0).code == 0

@@ -61,3 +61,10 @@ def test_a_class_that_changes_its_name(monkeypatch):
     monkeypatch.setattr(registry, "RENAMED", table)
     assert [registry.find(before).__name__ for before in table] == ["RBF", "Linear"]
     assert registry.find("kernels.new_home.OldName") is None
+
+
+def test_editing_a_model_of_an_earlier_version_says_what_to_do():
+    model = load(FOLDER / "AdditiveKernelRegressor.pellucid")
+    rows = np.asarray(ANSWERS["AdditiveKernelRegressor"]["rows"])
+    with pytest.raises(ValueError, match="fit it again to edit it"):
+        model.edit(rows, rows[:, 0], smooth={model.term_names_[0]: 2.0})

@@ -1,33 +1,80 @@
-"""Screening: strong pairs come first, one surprising row makes none; features may count for pairs only."""
+"""Screening: evidence of pairs is a marginal likelihood; features may count for pairs only."""
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
+from scipy.special import logsumexp
+from scipy.stats import chi2, multivariate_normal
 
+from pellucid.data.table import Column
 from pellucid.features import pair_scan
 from pellucid.features.pair_scan import standing_out
-from pellucid.features.screening import rank_features, rank_pairs
+from pellucid.features.screening import pair_evidence, rank_features
 from pellucid.losses import as_loss
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes
 
 
-def problem_of(X, y, loss):
+def problem_of(X, y, loss, weight=None):
     n = len(y)
-    return Problem(X, y.astype(float), np.ones(n), np.zeros(n), as_loss(loss))
+    return Problem(X, y.astype(float), np.ones(n) if weight is None else weight, np.zeros(n), as_loss(loss))
+
+
+def columns_of(X):
+    return build_axes(X, np.ones(len(X)), [Column(f"x{j}") for j in range(X.shape[1])])
 
 
 def pairs_of(p):
     return [(i, j) for i in range(p) for j in range(i + 1, p)]
 
 
-def test_strong_pairs_come_first():
+def grid(n=6):
+    """All combinations of the values of two features, so that products of columns are orthogonal."""
+    a, b = np.meshgrid(np.arange(float(n)), np.arange(float(n)))
+    return np.tile(np.column_stack([a.ravel(), b.ravel()]), (3, 1))
+
+
+VARIANCES = np.array([1e-4, 0.01, 0.3, 5.0])
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e100])
+@pytest.mark.parametrize("weight", [1.0, 2.5])
+def test_evidence_of_a_pair_is_its_marginal_likelihood(unit, weight):
+    X = grid()
+    n, rng = len(X), np.random.default_rng(0)
+    y = unit * (0.2 * (X[:, 0] - 2.5) * (X[:, 1] - 2.5) + rng.normal(size=n))
+    axes, scale = columns_of(X), (0.8 * unit) ** 2
+    problem = problem_of(X, y, "squared", weight * np.ones(n))
+    found = pair_evidence(problem, axes, np.zeros(n), scale, [(0, 1)], VARIANCES * unit**2)
+    A, B = (axes.pair[j].at(axes.coarse[j].locate(X[:, j])) for j in (0, 1))
+    Phi = (A[:, :, None] * B[:, None, :]).reshape(n, -1)
+    shapes, r = axes.shapes((0, 1))[1], (y - y.mean()) / unit
+    noise = 0.8**2 / weight * np.eye(n)
+    null = multivariate_normal(cov=noise).logpdf(r)
+    expected = [
+        logsumexp([multivariate_normal(cov=noise + (Phi * d * S) @ Phi.T).logpdf(r) - null for S in shapes])
+        - np.log(len(shapes))
+        for d in VARIANCES
+    ]
+    np.testing.assert_allclose(found, [expected], rtol=1e-4, atol=1e-4)
+
+
+def best_variance(problem, axes, eta, scale, p):
+    """The pairs by their largest evidence, and it."""
+    pairs = pairs_of(p)
+    curves = pair_evidence(problem, axes, eta, scale, pairs, VARIANCES)
+    return [(pairs[k], curves[k].max()) for k in np.argsort(-curves.max(axis=1))]
+
+
+def test_strong_pairs_come_first_and_others_have_no_evidence():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (1500, 8))
     y = X[:, 1] * X[:, 4] + np.sign(X[:, 2]) * np.sign(X[:, 7]) + 0.3 * rng.normal(size=1500)
-    axes = build_axes(X, np.ones(1500), [None] * 8)
-    best = rank_pairs(problem_of(X, y, "squared"), axes, np.zeros(1500), pairs_of(8), 2)
-    assert set(best) == {(1, 4), (2, 7)}
+    first, second, *others = best_variance(
+        problem_of(X, y, "squared"), columns_of(X), np.zeros(1500), y.var(), 8
+    )
+    assert {first[0], second[0]} == {(1, 4), (2, 7)}
+    assert second[1] > 50
+    assert max(value for _, value in others) < 5
 
 
 def test_a_single_surprising_row_does_not_make_a_pair():
@@ -41,15 +88,19 @@ def test_a_single_surprising_row_does_not_make_a_pair():
     y = rng.random(n) < 1 / (1 + np.exp(-(eta + 2 * weak)))
     y[corner] = False
     y[np.flatnonzero(corner)[0]] = True
-    axes = build_axes(X, np.ones(n), [None] * 4)
-    assert rank_pairs(problem_of(X, y, "logistic"), axes, eta, pairs_of(4), 1) == [(2, 3)]
+    (pair, _), *_ = best_variance(problem_of(X, y, "logistic"), columns_of(X), eta, 1.0, 4)
+    assert pair == (2, 3)
 
 
-def test_infinite_and_empty_cells_do_not_matter():
-    X = np.column_stack([np.repeat([0.0, 1.0], 50), np.tile([0.0, 1.0], 50), np.arange(100.0)])
+def test_few_and_odd_values_have_finite_evidence():
+    X = np.column_stack(
+        [np.repeat([0.0, 1.0], 50), np.tile([0.0, 1.0], 50), np.arange(100.0), np.append(np.zeros(99), 1e100)]
+    )
+    X[::7, 2] = np.nan
     y = np.where(X[:, 0] == X[:, 1], 1.0, -1.0)
-    axes = build_axes(X, np.ones(100), [None] * 3)
-    assert rank_pairs(problem_of(X, y, "squared"), axes, np.zeros(100), pairs_of(3), 3)[0] == (0, 1)
+    ranked = best_variance(problem_of(X, y, "squared"), columns_of(X), np.zeros(100), 1.0, 4)
+    assert ranked[0][0] == (0, 1)
+    assert np.all(np.isfinite([value for _, value in ranked]))
 
 
 # ---------------------------------------------------------------------- many features
@@ -57,7 +108,7 @@ def test_infinite_and_empty_cells_do_not_matter():
 RNG = np.random.default_rng(11)
 WIDE = RNG.normal(size=(1200, 60))
 NOISE = RNG.normal(size=1200)
-AXES = build_axes(WIDE, np.ones(1200), [None] * 60)
+AXES = columns_of(WIDE)
 EVERY = list(range(60))
 
 
@@ -69,7 +120,7 @@ def weakest(most):
 
 
 def test_ranking_makes_no_basis():
-    axes = build_axes(WIDE, np.ones(1200), [None] * 60)
+    axes = columns_of(WIDE)
     rank_features(problem_of(WIDE, NOISE, "squared"), axes, EVERY, 8)
     assert not axes.main._known
     assert not axes.pair._known
@@ -117,7 +168,7 @@ def test_main_effects_bring_no_pairs():
     X = WIDE.copy()
     X[:, 1:4] = X[:, :1] + 0.3 * X[:, 1:4]
     problem = problem_of(X, X[:, 0] ** 2 + 0.5 * NOISE, "squared")
-    axes = build_axes(X, np.ones(1200), [None] * 60)
+    axes = columns_of(X)
     alone = rank_features(problem, axes, EVERY, 12, pairs=False)
     assert set(range(4)) <= set(alone)
     assert rank_features(problem, axes, EVERY, 12) == alone
@@ -168,3 +219,9 @@ def test_scan_against_its_definition(monkeypatch):
 def test_rows_and_features_of_a_scan_are_limited():
     assert pair_scan.most_rows(2000) == 5000
     assert pair_scan.most_rows(pair_scan.most_features()) >= 500
+
+
+def test_strong_features_come_first():
+    y = np.sin(3 * WIDE[:, 7]) + WIDE[:, 2] + 0.3 * NOISE
+    assert set(rank_features(problem_of(WIDE, y, "squared"), AXES, EVERY, 8)) >= {2, 7}
+    assert rank_features(problem_of(WIDE, y, "squared"), AXES, [3, 1], 5) == [3, 1]

@@ -1,13 +1,11 @@
-"""Columns of additive models: laws of groups and picks, tables against designs, screening of pairs."""
-
-from dataclasses import dataclass
+"""Columns of additive models: laws of shapes and picks, tables against designs."""
 
 import numpy as np
 import pytest
 
+from pellucid.data.table import Column
 from pellucid.features.axis import Axis
-from pellucid.features.screening import rank_features, rank_pairs
-from pellucid.features.term_basis import TermBasis, main_picks, pair_picks
+from pellucid.features.term_basis import TermBasis, first_picks, main_shapes, pair_shapes, picks_by_variance
 from pellucid.models.additive.engine.structure import build_axes
 
 RNG = np.random.default_rng(1)
@@ -16,21 +14,16 @@ X = np.column_stack(
         RNG.normal(size=300),
         RNG.integers(0, 5, 300),  # levels
         np.where(RNG.random(300) < 0.2, np.nan, RNG.uniform(size=300)),
+        RNG.integers(0, 6, 300),
     ]
 )
-AXES = build_axes(X, np.ones(300), [None, 5, None])
-MAINS = main_picks(AXES, [0, 1, 2], 12)
-PAIRS = pair_picks(AXES, [(0, 1), (0, 2), (1, 2)], 60)
-BASIS = TermBasis(AXES, (*MAINS, *PAIRS), (*MAINS.values(), *PAIRS.values()))
-NEW = np.array([[0.3, 1.0, 0.5], [99.0, -1.0, np.nan], [np.nan, 4.0, -7.0]])
-
-
-def test_columns_have_mean_zero_alone():
-    for term, s in zip(BASIS.terms, BASIS.slices, strict=True):
-        if len(term) == 1:
-            table = BASIS.axes.main[term[0]].table[:-1]
-            np.testing.assert_allclose(BASIS.axes.fine[term[0]].mass @ table, 0, atol=1e-12)
-            np.testing.assert_allclose(BASIS.design(X)[s].mean(axis=1), 0, atol=1e-12)
+COLUMNS = [Column("a"), Column("b", tuple("vwxyz")), Column("c"), Column("d")]
+AXES = build_axes(X, np.ones(300), COLUMNS)
+MAINS = first_picks(AXES, [(0,), (1,), (2,), (3,)], 12)
+PAIRS = first_picks(AXES, [(0, 1), (0, 2), (1, 2)], 20)
+BASIS = TermBasis.of(AXES, MAINS, PAIRS)
+NEW = np.array([[0.3, 1.0, 0.5, 2.5], [99.0, -1.0, np.nan, 1.0], [np.nan, 4.0, -7.0, 0.0]])
+VARIANCES = {term: RNG.uniform(0.1, 1, len(AXES.shapes(term)[0])) for term in BASIS.terms}
 
 
 def test_design_is_the_product_of_axis_columns():
@@ -62,7 +55,7 @@ def test_bases_are_made_when_asked_for(monkeypatch):
     monkeypatch.setattr(
         Axis, "basis", lambda self, *args, **kw: made.append(self) or basis(self, *args, **kw)
     )
-    axes = build_axes(X, np.ones(300), [None, 5, None])
+    axes = build_axes(X, np.ones(300), COLUMNS)
     assert made == []
     first = axes.main[0]
     assert axes.main[0] is first
@@ -70,9 +63,9 @@ def test_bases_are_made_when_asked_for(monkeypatch):
     assert [next(k for k, axis in enumerate(axes.fine) if axis is one) for one in made] == [0, 1]
     assert axes.pair[0] is not first
     np.testing.assert_array_equal(axes.main[2].table, AXES.main[2].table)
-    assert len(axes.main) == len(axes.pair) == 3
+    assert len(axes.main) == len(axes.pair) == 4
     with pytest.raises(IndexError):
-        axes.main[3]
+        axes.main[4]
 
 
 def test_values_that_are_nowhere_have_no_columns():
@@ -94,85 +87,111 @@ def test_tables_and_functions_agree(t):
         np.testing.assert_array_equal(np.moveaxis(table, axis, 0)[-1], 0)
 
 
-def test_groups():
-    assert len(BASIS.group) == BASIS.size
-    assert set(BASIS.group) == set(range(len(BASIS.keys)))
-    for g, (term, _) in enumerate(BASIS.keys):
-        s = BASIS.slices[BASIS.terms.index(term)]
-        assert np.all(
-            (np.flatnonzero(BASIS.group == g) >= s.start) & (np.flatnonzero(BASIS.group == g) < s.stop)
-        )
-    owners = [BASIS.terms[t] for t in BASIS.owner]
-    assert owners == [term for term, _ in BASIS.keys]
-    assert sum(term == (0,) for term in owners) == 3  # smooth, middling, rough
-    assert sum(term == (1,) for term in owners) == 1  # levels
-    whole = TermBasis(
-        AXES.__class__(AXES.fine, AXES.coarse, AXES.main, AXES.pair, (0,)), ((0,),), (MAINS[0,],)
+def test_some_of_the_terms():
+    some = BASIS.of_terms([4, 1])
+    assert some.terms == ((0, 1), (1,))
+    columns = BASIS.columns_of(some.terms)
+    np.testing.assert_array_equal(
+        columns, [*range(*BASIS.slices[1].indices(999)), *range(*BASIS.slices[4].indices(999))]
     )
-    assert len(whole.keys) == 1
+    assert some.size == len(columns)
+    np.testing.assert_array_equal(np.bincount(BASIS.owner), [len(pick[0]) for pick in BASIS.picks])
+    assert len(BASIS.columns_of([])) == TermBasis(AXES, (), ()).size == 0
 
 
-def test_pairs_get_the_largest_products():
-    picks = pair_picks(AXES, [(0, 2)], 25)[0, 2]
-    product = np.outer(AXES.pair[0].value, AXES.pair[2].value)
-    smallest = product[picks].min()
-    assert len(picks[0]) == 25
-    product[picks] = 0
-    assert product.max() <= smallest
+# ------------------------------------------------------------------- shapes
 
 
-def test_columns_go_where_the_variance_is():
-    pairs = [(0, 1), (0, 2)]
-    basis = TermBasis(AXES, tuple(pairs), tuple(pair_picks(AXES, pairs, 40).values()))
-    variance = {key: 1.0 if key[0] == (0, 1) else 1e-6 for key in basis.keys}
-    picks = pair_picks(AXES, pairs, 40, variance)
-    assert len(picks[0, 1][0]) > len(picks.get((0, 2), [[]])[0])
-    assert pair_picks(AXES, pairs, 40, dict.fromkeys(variance, 0.0)) == {}
-    assert pair_picks(AXES, [], 40) == {}
+@pytest.mark.parametrize("term", BASIS.terms, ids=str)
+def test_shapes_sum_to_one(term):
+    names, shapes = AXES.shapes(term)
+    np.testing.assert_allclose(shapes.sum(axis=1), 1)
+    assert shapes.min() >= 0
+    assert len(names) == len(set(names)) == len(shapes)
 
 
-@dataclass
-class Rows:
-    X: np.ndarray
-    y: np.ndarray
-
-    @property
-    def offset(self):
-        return np.zeros(len(self.y))
-
-    @property
-    def weight(self):
-        return np.ones(len(self.y))
-
-    def working(self, eta):
-        return self.weight, self.y
-
-    def __len__(self):
-        return len(self.y)
+def test_what_there_are_shapes_for():
+    """Functions that differ from value to value only where values repeat; a missing value is a point."""
+    named = [set(AXES.shapes((j,))[0]) for j in range(4)]
+    assert named == [
+        {"line", "smooth", "rough"},
+        {"levels"},
+        {"line", "smooth", "rough", "points"},
+        {"line", "smooth", "rough", "white"},
+    ]
+    two = Axis.numeric(np.repeat([0.0, 1.0], 9), np.ones(18), 10).basis(5)
+    assert set(main_shapes(two)) == set(pair_shapes(two)) == {"line"}
 
 
-def test_screening_finds_features_and_pairs():
-    rng = np.random.default_rng(5)
-    U = rng.uniform(-1, 1, (800, 12))
-    y = np.sin(3 * U[:, 7]) + 2 * U[:, 2] * U[:, 9] + np.sign(U[:, 4]) * np.cos(6 * U[:, 5])
-    y = y + 0.3 * rng.normal(size=800)
-    axes = build_axes(U, np.ones(800), [None] * 12)
-    problem = Rows(U, y)
-    assert 7 in rank_features(problem, axes, list(range(12)), 3)
-    assert rank_features(problem, axes, [3, 1], 5) == [3, 1]
-    pairs = [(p, q) for p in range(12) for q in range(p + 1, 12)]
-    best = rank_pairs(problem, axes, np.sin(3 * U[:, 7]), pairs, 4)
-    assert set(best[:2]) == {(2, 9), (4, 5)}
+def test_shapes_fall_with_the_frequency():
+    basis = AXES.main[3]
+    frequency = basis.frequency[1:]
+    for name, power in {"smooth": -4.0, "rough": -2.0, "white": 0.0}.items():
+        expected = np.append(0, frequency**power / np.sum(frequency**power))
+        np.testing.assert_allclose(main_shapes(basis)[name], expected)
+    levels = main_shapes(AXES.main[1])["levels"]  # with the columns, the exchangeable kernel in its unit
+    table, mass = AXES.main[1].table[:-1], AXES.fine[1].mass
+    kernel = (table * levels) @ table.T
+    np.testing.assert_allclose(
+        kernel / kernel.trace(), (np.eye(5) - np.outer(mass, mass) / (mass @ mass)) / 4, atol=1e-10
+    )
 
 
-def test_axes_without_jumps_are_the_same_axes():
-    x = np.where(np.arange(300) % 2, 0.0, np.arange(300.0))
-    axes = build_axes(np.column_stack([x, X[:, 1:]]), np.ones(300), [None, 5, None])
-    smooth = axes.without_jumps
-    assert smooth is axes.without_jumps
-    assert smooth.without_jumps is smooth
-    assert all(a is b for a, b in zip(smooth.fine + smooth.coarse, axes.fine + axes.coarse, strict=True))
-    assert smooth.pair[1] is smooth.main[1]
-    assert np.sum(smooth.main[0].value) < np.sum(axes.main[0].value)
-    for j in (1, 2):
-        assert smooth.main[j] is axes.main[j]  # nothing stands out
+def test_shapes_of_pairs_are_outer_products():
+    names, shapes = AXES.shapes((0, 3))
+    first, second = pair_shapes(AXES.pair[0]), pair_shapes(AXES.pair[3])
+    assert len(names) == len(first) * len(second)
+    for name, shape in zip(names, shapes, strict=True):
+        a, b = name.split(" × ")
+        np.testing.assert_allclose(shape.reshape(len(AXES.pair[0]), -1), np.outer(first[a], second[b]))
+
+
+def test_prior_variances_of_columns():
+    prior = BASIS.prior(VARIANCES)
+    for term, pick, s in zip(BASIS.terms, BASIS.picks, BASIS.slices, strict=True):
+        every = VARIANCES[term] @ AXES.shapes(term)[1]
+        if len(term) == 2:
+            every = every.reshape(len(AXES.pair[term[0]]), -1)
+        np.testing.assert_allclose(prior[s], every[pick])
+    assert np.all(BASIS.prior({})[BASIS.slices[0]] == 0)
+
+
+# -------------------------------------------------------------------- picks
+
+
+@pytest.mark.parametrize(("budget", "floor"), [(30, 0.0), (30, 1e-3), (10**6, 1e-3), (10**6, 0.0)])
+def test_picks_by_variance_against_brute_force(budget, floor):
+    candidates = []
+    for term, theta in VARIANCES.items():
+        d = theta @ AXES.shapes(term)[1]
+        width = len(AXES.pair[term[1]]) if len(term) == 2 else len(d)
+        candidates += [(v, term, divmod(k, width) if len(term) == 2 else (k,)) for k, v in enumerate(d)]
+    candidates = sorted((c for c in candidates if c[0] > floor), key=lambda c: -c[0])
+    expected = {(term, place) for _, term, place in candidates[: budget - 1]}  # the last one may be a tie
+    picks = picks_by_variance(AXES, VARIANCES, budget, floor)
+    found = {
+        (term, place)
+        for term, pick in picks.items()
+        for place in zip(*(p.tolist() for p in pick), strict=True)
+    }
+    assert expected <= found
+    assert len(found) <= min(budget, len(candidates))
+
+
+def test_terms_without_variance_have_no_picks():
+    nothing = {term: np.zeros_like(theta) for term, theta in VARIANCES.items()}
+    assert picks_by_variance(AXES, nothing, 50, 0.0) == {}
+    assert picks_by_variance(AXES, {}, 50, 0.0) == {}
+    assert TermBasis.of(AXES, picks_by_variance(AXES, nothing, 50, 0.0)).size == 0
+
+
+def test_first_picks_are_the_largest():
+    (pick,) = first_picks(AXES, [(0, 2)], 25).values()
+    total = AXES.shapes((0, 2))[1].sum(axis=0).reshape(len(AXES.pair[0]), -1)
+    smallest = total[pick].min()
+    assert len(pick[0]) == 25
+    total[pick] = 0
+    assert total.max() <= smallest
+    assert len(first_picks(AXES, [(1,)], 2)[(1,)][0]) == 4  # of levels, all
+    constant = build_axes(np.ones((9, 1)), np.ones(9), [Column("a")])
+    assert first_picks(constant, [(0,)], 5) == {}

@@ -195,7 +195,7 @@ class Axis:
             mass = self.mass[:k]
             line, curves, frequency = _curves(self.coordinate, mass, n_columns)
             points = np.zeros((m, 0))
-            if curves.shape[1] + 2 < np.count_nonzero(mass):
+            if curves.shape[1] + 2 < np.count_nonzero(mass > _NO_MASS):
                 points = np.eye(m)[:, np.flatnonzero(self.standing_out())]
             if self.missing and mass.any():
                 points = np.hstack([points, np.eye(m)[:, [k]]])

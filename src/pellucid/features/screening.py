@@ -124,8 +124,7 @@ def pair_evidence(
         m = np.maximum(M[a, b].ravel(), 1e-30)
         z2 = (U[a, b].ravel() / np.sqrt(m)) ** 2 / scale
         S = axes.shapes((p, q))[1].reshape(-1, len(axes.pair[p]), len(axes.pair[q]))
-        S = S[:, :_PRODUCTS, :_PRODUCTS].reshape(len(S), -1)
-        x = variances[:, None, None] * (S * m / scale)
+        x = variances[:, None, None] * (S[:, :_PRODUCTS, :_PRODUCTS].reshape(len(S), -1) * m / scale)
         log_b = 0.5 * (x / (1.0 + x) * z2 - np.log1p(x)).sum(axis=-1)
         out[i] = logsumexp(log_b, axis=1) - np.log(len(S))
     return out

@@ -180,7 +180,9 @@ def evidence(fit: Components, members: slice) -> Evidence:
     With B = Λ^{1/2} [H⁻¹] Λ^{1/2} = (I + A)⁻¹ of these columns, ζ = B⁻¹ Λ^{1/2} β / σ.
     """
     root = np.sqrt(fit.ridge[members])
-    R = fit.root[members.start :, members] if fit.root.shape[0] == len(fit.beta) else fit.root[:, members]
+    R = fit.root[:, members]
+    if not R[: members.start].any():  # lower triangular, which it need not be where constraints hold
+        R = R[members.start :]
     B = (R.T @ R).astype(float) * np.multiply.outer(root, root)
     b, Q = np.linalg.eigh(B)
     b = np.clip(b, 1e-12, 1.0)

@@ -24,6 +24,7 @@ from pellucid.export.model_file.registry import is_named_tuple, name_of
 from pellucid.kernels import Kernel
 
 LATER = {
+    "Axis": ("repeats",),
     "BaseEstimator": ("weights",),
     "Column": ("ordered",),
     "LeaveOneOut": ("root_mse",),
