@@ -1,10 +1,10 @@
-"""Tails of weighted sums of χ² against exact cases and simulation."""
+"""Tails of weighted sums of χ² against exact cases and simulation; one p-value of several."""
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
-from pellucid.effects.mixture_chi2 import mixture_tail
+from pellucid.effects.mixture_chi2 import combined_p_value, mixture_tail
 
 
 @pytest.mark.parametrize("dof", [1, 3, 20])
@@ -29,3 +29,27 @@ def test_against_simulation(weights):
 def test_nothing_to_test():
     assert mixture_tail(3.0, np.zeros(4)) == 1.0
     assert mixture_tail(3.0, np.empty(0)) == 1.0
+
+
+@pytest.mark.parametrize("p", [1e-200, 1e-17, 1e-9, 0.04, 0.5, 0.97])
+def test_equal_p_values_stay_as_they_are(p):
+    assert combined_p_value([p]) == pytest.approx(p, rel=1e-6)
+    assert combined_p_value([p, p, p]) == pytest.approx(p, rel=1e-6)
+
+
+def test_one_small_p_value_counts_as_often_as_there_are_others():
+    """And one that is one does not take it back."""
+    assert combined_p_value([1e-8, 0.5, 0.5, 0.5]) == pytest.approx(4e-8, rel=1e-3)
+    assert combined_p_value([1e-20, 1.0]) == pytest.approx(2e-20, rel=1e-3)
+    assert combined_p_value([]) == 1.0
+    assert combined_p_value([1.0, 1.0]) == pytest.approx(1.0, abs=1e-5)
+    assert 0.0 <= combined_p_value([0.0, 0.3]) < 1e-290
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.9])
+def test_combined_p_values_keep_their_size(correlation):
+    rng = np.random.default_rng(0)
+    z = np.sqrt(correlation) * rng.normal(size=(20_000, 1))
+    p = norm.sf(z + np.sqrt(1 - correlation) * rng.normal(size=(20_000, 3)))
+    size = np.mean([combined_p_value(row) < 0.01 for row in p])
+    assert size == pytest.approx(0.01, abs=0.003)

@@ -1,26 +1,22 @@
-"""Ridges chosen by restricted maximum likelihood: brute force, dense formulas, the size of the score test."""
+"""Ridges, restricted likelihood and evidence against dense Gaussian formulas; the size of the score test."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.linalg import null_space
+from scipy.stats import multivariate_normal
 
 from pellucid.effects.mixture_chi2 import mixture_tail
-from pellucid.features.axis import Axis
 from pellucid.linalg.moments import weighted_moments
 from pellucid.solvers import variance_components
-from pellucid.solvers.variance_components import (
-    VariancePrior,
-    _Equations,
-    fit_components,
-    noise_groups,
-    score_test,
-    score_test_on_points,
-    score_test_with_dropped,
-)
+from pellucid.solvers.monotone import held_by
+from pellucid.solvers.variance_components import Equations, evidence, score_test
 
 GROUP = np.repeat([0, 1, 2], [3, 5, 4])
+SECOND = slice(3, 8)
+RIDGE = np.repeat([0.5, 3.0, 20.0], [3, 5, 4])
+NOISE = 0.49
 
 
 def data(seed, n=80, tau=(2.0, 0.3, 0.0)):
@@ -30,47 +26,33 @@ def data(seed, n=80, tau=(2.0, 0.3, 0.0)):
     return Z, 1.0 + Z @ beta + 0.7 * rng.normal(size=n)
 
 
-def moments_of(Z, z, w=None):
+def equations_of(Z, z, scale=None, w=None):
     w = np.ones(len(z)) if w is None else w
-    return weighted_moments(lambda rows: Z[rows].T.copy(), w, z, Z.shape[1])
+    moments = weighted_moments(lambda rows: Z[rows].T.copy(), w, z, Z.shape[1])
+    return Equations(moments, scale, float(w.sum()))
 
 
-def restricted(log_ridge, Z, z):
-    """Minus twice the restricted log-likelihood with the noise profiled out, from its definition."""
-    n = len(z)
-    V = np.eye(n) + (Z / np.exp(log_ridge)[GROUP]) @ Z.T
-    inv = np.linalg.inv(V)
-    one = np.ones(n)
-    mean = one @ inv @ z / (one @ inv @ one)
-    q = (z - mean) @ inv @ (z - mean)
-    return np.linalg.slogdet(V)[1] + np.log(one @ inv @ one) + (n - 1) * np.log(q / (n - 1))
+def contrasts(Z, z):
+    """An orthonormal basis of all that the intercept does not touch: integrating it out leaves just this."""
+    N = null_space(np.ones((1, len(z)))).T
+    return N @ Z, N @ z
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_fixed_point_is_the_maximum_of_the_restricted_likelihood(seed):
-    Z, z = data(seed, tau=(2.0, 0.5, 0.2))
-    fit = fit_components(moments_of(Z, z), GROUP, np.ones(3), n_iter=3000, tol=1e-10)
-    best = minimize(
-        restricted, np.zeros(3), (Z, z), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-10}
-    )
-    at = np.log(fit.ridge)
-    assert restricted(at, Z, z) <= best.fun + 1e-6
-    live = fit.edf > 0.05
-    np.testing.assert_allclose(at[live], best.x[live], atol=2e-2)
-    slope = [(restricted(at + d, Z, z) - restricted(at - d, Z, z)) / 2e-4 for d in 1e-4 * np.eye(3)]
-    np.testing.assert_allclose(slope, 0, atol=1e-3)
+def log_likelihood(Z, z, variances, scale):
+    """Restricted log likelihood, from its definition."""
+    NZ, Nz = contrasts(Z, z)
+    return multivariate_normal(cov=scale * np.eye(len(Nz)) + (NZ * variances) @ NZ.T).logpdf(Nz)
 
 
 def test_solution_against_dense_formulas():
     Z, z = data(2)
-    ridge = np.array([0.5, 3.0, 20.0])
-    fit = fit_components(moments_of(Z, z), GROUP, ridge, n_iter=0)
+    fit = equations_of(Z, z).solve(RIDGE)
     C = Z - Z.mean(axis=0)
-    H = C.T @ C + np.diag(ridge[GROUP])
+    H = C.T @ C + np.diag(RIDGE)
     beta = np.linalg.solve(H, C.T @ (z - z.mean()))
     np.testing.assert_allclose(fit.beta, beta, rtol=1e-9, atol=1e-12)
     smoother = np.linalg.inv(H) @ C.T @ C
-    np.testing.assert_allclose(fit.edf, np.bincount(GROUP, np.diag(smoother)), rtol=1e-9)
+    np.testing.assert_allclose(fit.edf, np.diag(smoother), rtol=1e-9)
     rss = np.sum((z - z.mean() - C @ beta) ** 2)
     assert fit.rss == pytest.approx(rss)
     assert fit.scale == pytest.approx(rss / (len(z) - 1 - np.trace(smoother)))
@@ -80,233 +62,195 @@ def test_solution_against_dense_formulas():
     )
     hat = np.trace(smoother) + 1
     assert fit.gcv(len(z)) == pytest.approx(rss / len(z) / (1 - hat / len(z)) ** 2)
+    assert equations_of(Z, z, 0.3).solve(RIDGE).scale == 0.3
 
 
 def test_weights_are_repeats():
     Z, z = data(3)
     w = np.random.default_rng(0).integers(0, 4, len(z))
-    a = fit_components(moments_of(Z, z, w.astype(float)), GROUP, np.ones(3), n_iter=50)
-    b = fit_components(moments_of(np.repeat(Z, w, axis=0), np.repeat(z, w)), GROUP, np.ones(3), n_iter=50)
+    a = equations_of(Z, z, w=w.astype(float)).solve(RIDGE)
+    b = equations_of(np.repeat(Z, w, axis=0), np.repeat(z, w)).solve(RIDGE)
     np.testing.assert_allclose(a.beta, b.beta, rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(a.ridge, b.ridge, rtol=1e-6)
     assert a.scale == pytest.approx(b.scale)
+    assert a.likelihood == pytest.approx(b.likelihood)
 
 
-def test_infinite_ridges_leave_groups_out():
+@pytest.mark.parametrize("n", [8, 80])
+def test_likelihood_of_known_noise_is_the_restricted_one(n):
+    Z, z = data(4, n)
+    variances = [NOISE / RIDGE, 5.0 / RIDGE[::-1], np.full(12, 1e-9)]
+    equations = equations_of(Z, z, NOISE)
+    found = [equations.solve(NOISE / d).likelihood for d in variances]
+    expected = [log_likelihood(Z, z, d, NOISE) for d in variances]
+    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-7)
+
+
+def test_likelihood_of_unknown_noise_is_the_largest_one():
+    """At σ² = wᵀ(I + ZΛ⁻¹Zᵀ)⁻¹w / (n - 1), for the contrasts w of the targets."""
     Z, z = data(4)
-    fit = fit_components(moments_of(Z, z), GROUP, np.array([1.0, np.inf, 2.0]), n_iter=5)
-    assert np.all(fit.beta[GROUP == 1] == 0)
-    assert fit.edf[1] == 0
-    assert np.isinf(fit.ridge[1])
-    lean = fit_components(
-        moments_of(Z[:, GROUP != 1], z), np.repeat([0, 1], [3, 4]), np.array([1.0, 2.0]), n_iter=5
-    )
-    np.testing.assert_allclose(fit.beta[GROUP != 1], lean.beta, rtol=1e-9)
-    assert np.all(fit.root_of(np.flatnonzero(GROUP == 1)) == 0)
+    found, expected = [], []
+    for ridge in (RIDGE, RIDGE[::-1] / 3, np.full(12, 1e9)):
+        found.append(equations_of(Z, z).solve(ridge).likelihood)
+        NZ, w = contrasts(Z, z)
+        scale = w @ np.linalg.solve(np.eye(len(w)) + (NZ / ridge) @ NZ.T, w) / len(w)
+        expected.append(log_likelihood(Z, z, scale / ridge, scale))
+        for other in (0.9, 1.1):
+            assert log_likelihood(Z, z, other * scale / ridge, other * scale) < expected[-1]
+    np.testing.assert_allclose(np.diff(found), np.diff(expected), rtol=1e-7)
 
 
-def test_nothing_left():
-    Z, z = data(4)
-    m = moments_of(Z, z)
-    fit = fit_components(m, GROUP, np.full(3, np.inf))
-    assert np.all(fit.beta == 0)
-    assert fit.rss == m.square
+def test_no_columns():
+    _, z = data(4)
+    fit = equations_of(np.empty((80, 0)), z).solve(np.empty(0))
+    assert len(fit.beta) == 0
+    assert fit.rss == pytest.approx(79 * z.var(ddof=1))
+    assert fit.scale == pytest.approx(z.var(ddof=1))
+    assert np.isfinite(fit.likelihood)
 
 
-def test_known_scale_and_prior_on_the_spread():
+@pytest.mark.parametrize("unit", [1e-60, 1.0, 1e100])
+def test_units_of_columns_and_targets_do_not_matter(unit):
     Z, z = data(5)
-    m = moments_of(Z, z)
-    free = fit_components(m, GROUP, np.ones(3), n_iter=200, scale=0.5, tol=1e-8)
-    assert free.scale == 0.5
-    spread = np.bincount(GROUP, np.diag(m.G)) / m.total
-    held = fit_components(
-        m, GROUP, np.ones(3), n_iter=200, scale=0.5, tol=1e-8, prior=VariancePrior(spread=spread)
-    )
-    power = np.bincount(GROUP, held.beta**2)
-    tau = np.sqrt(0.5 / held.ridge)
-    expected = 0.5 * (held.edf + tau * np.sqrt(spread)) / power
-    np.testing.assert_allclose(held.ridge, expected, rtol=1e-4)
-    assert np.all(held.ridge >= free.ridge * (1 - 1e-6))  # the prior pulls towards zero
+    fit = equations_of(Z, z).solve(RIDGE)
+    columns = equations_of(unit * Z, z).solve(unit**2 * RIDGE)
+    np.testing.assert_allclose(unit * columns.beta, fit.beta, rtol=1e-9)
+    targets = equations_of(Z, unit * z).solve(RIDGE)
+    np.testing.assert_allclose(targets.beta / unit, fit.beta, rtol=1e-9)
+    assert targets.scale / unit**2 == pytest.approx(fit.scale)
+    B, b = (evidence(f, SECOND).log_bayes_factor(np.array([0.5, 2.0])) for f in (targets, fit))
+    np.testing.assert_allclose(B, b, rtol=1e-8)
 
 
-def test_noise_is_pruned_and_signal_is_not():
-    Z, z = data(6, n=400, tau=(1.0, 0.5, 0.0))
-    fit = fit_components(moments_of(Z, z), GROUP, np.ones(3), n_iter=20, prune=2.0)
-    assert list(np.isfinite(fit.ridge)) == [True, True, False]
-    full = fit_components(moments_of(Z, z), GROUP, np.ones(3), n_iter=20)
-    assert list(noise_groups(full, GROUP, 2.0)) == [False, False, True]
-    assert list(noise_groups(full, GROUP, np.array([1e9, 2.0, 2.0]))) == [True, False, True]
-
-
-@pytest.mark.parametrize("prune", [None, 0.5])
-def test_many_columns_in_single_precision_on_the_way(monkeypatch, prune):
+@pytest.mark.parametrize("unit", [1e-30, 1.0, 1e30])
+def test_rough_solutions_are_in_single_precision(monkeypatch, unit):
     Z, z = data(7)
-    m = moments_of(Z, z)
-    exact = fit_components(m, GROUP, np.ones(3), n_iter=10, prune=prune)
+    exact = equations_of(Z, z).solve(RIDGE)
     monkeypatch.setattr(variance_components, "_SINGLE", 1)
-    rough = fit_components(m, GROUP, np.ones(3), n_iter=10, prune=prune)
-    np.testing.assert_array_equal(np.isfinite(rough.ridge), np.isfinite(exact.ridge))
-    np.testing.assert_allclose(rough.beta, exact.beta, rtol=1e-3, atol=1e-4)
-    assert rough.root.dtype == np.float64  # the last solve is exact
+    equations = equations_of(unit * Z, z)
+    for _ in range(2):  # the second one takes the moments that the first one has left
+        rough = equations.solve(unit**2 * RIDGE, rough=True)
+        assert rough.root.dtype == np.float32
+        np.testing.assert_allclose(unit * rough.beta, exact.beta, rtol=1e-3, atol=1e-4)
+        assert rough.likelihood == pytest.approx(exact.likelihood, abs=1e-2)
+    assert equations.solve(unit**2 * RIDGE).root.dtype == np.float64
+
+
+def test_duplicates_constants_and_exact_fits():
+    """Two columns alike, one of zeros, more columns than rows, and targets without noise."""
+    Z, _ = data(8, n=8)
+    Z[:, 1], Z[:, 2] = Z[:, 0], 0.0
+    fit = equations_of(Z, Z @ np.ones(12)).solve(np.full(12, 1e-6))
+    assert fit.beta[0] == pytest.approx(fit.beta[1])
+    assert fit.beta[2] == fit.edf[2] == 0
+    assert fit.scale > 0
+    curve = evidence(fit, SECOND).log_bayes_factor(np.array([1e-8, 1.0, 1e8]))
+    assert np.all(np.isfinite([*curve, fit.likelihood]))
+    nothing = equations_of(Z, np.ones(8)).solve(RIDGE)
+    assert np.all(nothing.beta == 0)
+    assert np.isfinite(nothing.likelihood)
 
 
 def test_moments_that_are_not_finite():
     Z, z = data(8)
-    m = moments_of(Z, z)
-    for G in (m.G * np.nan, -m.G):
+    equations = equations_of(Z, z)
+    for G in (equations.moments.G * np.nan, -equations.moments.G):
+        broken = Equations(replace(equations.moments, G=G), None, 80.0)
         with pytest.raises(FloatingPointError, match="not finite"):
-            fit_components(replace(m, G=G), GROUP, np.ones(3), n_iter=0)
+            broken.solve(np.ones(12))
 
 
-def test_score_statistic_from_the_fit_without_the_group():
+# ----------------------------------------------------------------- evidence
+
+
+FACTORS = np.array([1e-6, 0.01, 0.5, 1.0, 3.0, 400.0])
+
+
+def scaled(c):
+    variances = NOISE / RIDGE
+    variances[SECOND] *= c
+    return variances
+
+
+def test_evidence_is_the_likelihood_of_a_variance_that_is_multiplied():
     Z, z = data(9)
-    ridge = np.array([0.5, 3.0, 20.0])
-    fit = fit_components(moments_of(Z, z), GROUP, ridge, n_iter=0)
-    members = np.flatnonzero(GROUP == 1)
-    Q, weights = score_test(fit, members, ridge[GROUP[members]])
+    found = evidence(equations_of(Z, z, NOISE).solve(RIDGE), SECOND).log_bayes_factor(FACTORS)
+    null = log_likelihood(Z, z, scaled(0.0), NOISE)
+    expected = [log_likelihood(Z, z, scaled(c), NOISE) - null for c in FACTORS]
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_evidence_in_single_precision_where_noise_is_small(monkeypatch):
+    """Scores of hundreds of standard deviations do not turn into evidence from rounding."""
+    Z, z = data(9, n=2000)
+    exact = evidence(equations_of(Z, z, 1e-6).solve(1e-6 / np.ones(12)), SECOND)
+    monkeypatch.setattr(variance_components, "_SINGLE", 1)
+    rough = evidence(equations_of(Z, z, 1e-6).solve(1e-6 / np.ones(12), rough=True), SECOND)
+    a, b = (e.log_bayes_factor(FACTORS) for e in (exact, rough))
+    np.testing.assert_allclose(b - b[3], a - a[3], rtol=1e-2)
+
+
+def test_moments_of_functions_are_those_of_the_mixture():
+    """Posterior given each factor from the joint Gaussian of coefficients and targets."""
+    Z, z = data(9)
+    weight = np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.1])
+    functions = np.random.default_rng(0).normal(size=(7, 5))
+    posterior = evidence(equations_of(Z, z, NOISE).solve(RIDGE), SECOND)
+    first, second = posterior.function_moments(functions, FACTORS, weight)
+    C, r = Z - Z.mean(axis=0), z - z.mean()
+    means, squares = [], []
+    for c in FACTORS:
+        V = np.linalg.inv(C.T @ C / NOISE + np.diag(1 / scaled(c)))
+        mean = functions @ (V @ (C.T @ r) / NOISE)[SECOND]
+        means.append(mean)
+        squares.append(mean**2 + np.einsum("ij,jk,ik->i", functions, V[SECOND, SECOND], functions))
+    np.testing.assert_allclose(first, weight @ np.array(means), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(second, weight @ np.array(squares), rtol=1e-6, atol=1e-9)
+    alone, _ = posterior.function_moments(np.eye(5), np.ones(1), np.ones(1))
+    np.testing.assert_allclose(alone, equations_of(Z, z, NOISE).solve(RIDGE).beta[SECOND])
+
+
+def test_evidence_of_some_of_the_terms_and_under_constraints():
+    """Roots that are not triangular: of some columns only, or where constraints hold."""
+    Z, z = data(9)
+    fit = equations_of(Z, z, NOISE).solve(RIDGE)
+    whole = evidence(fit, SECOND).log_bayes_factor(FACTORS)
+    part = replace(fit, beta=fit.beta[3:], ridge=fit.ridge[3:], edf=fit.edf[3:], root=fit.root[:, 3:])
+    np.testing.assert_allclose(evidence(part, slice(0, 5)).log_bayes_factor(FACTORS), whole)
+    A = np.zeros((1, 12))
+    A[0, [9, 4]] = 1.0, -1.0  # β_9 = β_4
+    V = np.linalg.inv(fit.root.T @ fit.root)
+    W = np.delete(np.eye(12), 9, axis=1)
+    W[9, 4] = 1.0
+    V = W @ np.linalg.inv(W.T @ V @ W) @ W.T
+    held = evidence(replace(fit, root=held_by(fit.root, A)), SECOND)
+    expected = NOISE * np.diag(V)[SECOND]
+    first, second = held.function_moments(np.eye(5), np.ones(1), np.ones(1))
+    np.testing.assert_allclose(second - first**2, expected, rtol=1e-6)
+
+
+# ---------------------------------------------------------------- score test
+
+
+def test_score_statistic_from_the_fit_without_the_columns():
+    Z, z = data(9)
+    fit = equations_of(Z, z).solve(RIDGE)
+    shape = np.array([0.4, 0.3, 0.2, 0.1, 0.0])
+    Q, weights = score_test(fit, SECOND, shape)
     C = Z - Z.mean(axis=0)
     others = GROUP != 1
     A = C[:, others]
-    beta = np.linalg.solve(A.T @ A + np.diag(ridge[GROUP[others]]), A.T @ (z - z.mean()))
-    u = C[:, members].T @ (z - z.mean() - A @ beta)
-    assert pytest.approx(u @ u / fit.scale) == Q
-    P = np.eye(len(z)) - A @ np.linalg.solve(A.T @ A + np.diag(ridge[GROUP[others]]), A.T)
-    M = C[:, members].T @ P @ C[:, members]
-    np.testing.assert_allclose(np.sort(weights), np.linalg.eigvalsh(M), rtol=1e-7)
-
-
-@pytest.mark.parametrize("dropped", [[4, 5], [3, 4, 5, 6, 7], []])
-def test_score_statistic_with_columns_that_were_dropped(dropped):
-    """Columns of one group, some left out of the fit: all are tested, against the dense formula."""
-    Z, z = data(10)
-    group = GROUP.copy()
-    group[dropped] = 3
-    ridge = np.array([0.5, 3.0, 20.0, np.inf])
-    moments = moments_of(Z, z)
-    fit = fit_components(moments, group, ridge, n_iter=0)
-    members = np.flatnonzero(GROUP == 1)
-    Q, weights = score_test_with_dropped(moments, fit, members)
-    C = Z - Z.mean(axis=0)
-    A = C[:, GROUP != 1]
-    P = np.eye(len(z)) - A @ np.linalg.solve(A.T @ A + np.diag(ridge[GROUP[GROUP != 1]]), A.T)
-    u = C[:, members].T @ P @ (z - z.mean())
-    assert pytest.approx(u @ u / fit.scale) == Q
-    np.testing.assert_allclose(
-        np.sort(weights), np.linalg.eigvalsh(C[:, members].T @ P @ C[:, members]), rtol=1e-7
-    )
+    P = np.eye(len(z)) - A @ np.linalg.solve(A.T @ A + np.diag(RIDGE[others]), A.T)
+    u = C[:, SECOND].T @ P @ (z - z.mean())
+    assert pytest.approx(u @ (shape * u) / fit.scale) == Q
+    M = np.sqrt(shape)[:, None] * (C[:, SECOND].T @ P @ C[:, SECOND]) * np.sqrt(shape)
+    np.testing.assert_allclose(np.sort(weights), np.linalg.eigvalsh(M), rtol=1e-7, atol=1e-9)
 
 
 def test_score_test_has_about_the_right_size():
-    """Five per cent of 400 null groups, within four standard errors."""
+    """Five per cent of 400 null terms, within four standard errors."""
     rejected = []
     for seed in range(400):
         Z, z = data(100 + seed, n=60, tau=(1.0, 0.0, 0.3))
-        fit = fit_components(moments_of(Z, z), GROUP, np.ones(3), n_iter=10)
-        members = np.flatnonzero(GROUP == 1)
-        Q, weights = score_test(fit, members, np.full(len(members), fit.ridge[1]))
-        rejected.append(mixture_tail(Q, weights) < 0.05)
+        fit = equations_of(Z, z).solve(np.repeat([NOISE, 5.0, NOISE / 0.09], [3, 5, 4]))
+        rejected.append(mixture_tail(*score_test(fit, SECOND, np.full(5, 0.2))) < 0.05)
     assert abs(np.mean(rejected) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)
-
-
-def test_pooled_variances_are_means_of_the_kind_and_of_the_group():
-    Z, z = data(3, tau=(2.0, 0.5, 0.2))
-    m, kind, a, extra = moments_of(Z, z), np.array([0, 0, 1]), 3.0, 0.5
-    start = fit_components(m, GROUP, np.array([1.0, 2.0, 3.0]), n_iter=0)
-    power = np.array([np.sum(start.beta[g == GROUP] ** 2) for g in range(3)])
-    usual = np.array([power[:2].sum() / start.edf[:2].sum()] * 2 + [power[2] / start.edf[2]])
-    expected = start.scale * (start.edf + extra + a) / (power + a * usual)
-    once = fit_components(
-        m, GROUP, start.ridge, n_iter=1, prior=VariancePrior(pool=a, kind=kind, extra=extra)
-    )
-    np.testing.assert_allclose(once.ridge, expected, rtol=1e-10)
-
-
-def test_infinite_pooling_is_one_variance_per_kind():
-    Z, z = data(4, tau=(2.0, 0.5, 0.2))
-    m, kind = moments_of(Z, z), np.array([0, 0, 1])
-    pooled = fit_components(
-        m, GROUP, np.ones(3), n_iter=2000, tol=1e-12, prior=VariancePrior(pool=1e9, kind=kind)
-    )
-    merged = fit_components(m, kind[GROUP], np.ones(2), n_iter=2000, tol=1e-12)
-    np.testing.assert_allclose(pooled.ridge, merged.ridge[kind], rtol=1e-4)
-    np.testing.assert_allclose(pooled.beta, merged.beta, rtol=1e-4)
-
-
-def test_pooling_keeps_weak_effects_together():
-    rng = np.random.default_rng(5)
-    group = np.repeat(np.arange(40), 2)
-    Z = rng.normal(size=(150, 80))
-    beta = 0.15 * rng.normal(size=80)
-    z = Z @ beta + rng.normal(size=150)
-    m, ridge = moments_of(Z, z), np.full(40, 50.0)
-    alone = fit_components(m, group, ridge, n_iter=200, scale=1.0)
-    pooled = fit_components(
-        m, group, ridge, n_iter=200, scale=1.0, prior=VariancePrior(pool=4.0, kind=np.zeros(40, dtype=int))
-    )
-    error = [float(np.sum((fit.beta - beta) ** 2)) for fit in (pooled, alone)]
-    assert error[0] < 0.8 * error[1]
-
-
-def test_score_test_on_points_is_that_of_the_rows():
-    rng = np.random.default_rng(5)
-    axis = Axis.numeric(rng.normal(size=40), np.ones(40), 12)
-    x, w, r = rng.normal(size=300), rng.uniform(0.1, 2.0, 300), rng.normal(size=300)
-    T = np.vstack([rng.normal(size=(len(axis), 4)), np.zeros(4)])  # the last point is nowhere
-    Q, weights = score_test_on_points(*axis.sums(x, w, r), T, 1.7)
-    i, share = axis.locate(x)
-    Z = (1 - share)[:, None] * T[i] + share[:, None] * T[i + 1]
-    u = Z.T @ (r - w * r.sum() / w.sum())
-    Z = Z - w @ Z / w.sum()
-    np.testing.assert_allclose(Q, u @ u / 1.7)
-    np.testing.assert_allclose(weights, np.linalg.eigvalsh((Z.T * w) @ Z), rtol=1e-8)
-
-
-def test_where_few_groups_matter_the_usual_variance_is_a_geometric_mean():
-    Z, z = data(3, tau=(2.0, 0.5, 0.2))
-    m, kind, a = moments_of(Z, z), np.array([0, 0, 1]), 3.0
-    start = fit_components(m, GROUP, np.array([1.0, 2.0, 3.0]), n_iter=0)
-    power = np.array([np.sum(start.beta[g == GROUP] ** 2) for g in range(3)])
-    ratio = power / start.edf
-    usual = np.array([np.sqrt(ratio[0] * ratio[1])] * 2 + [ratio[2]])
-    expected = start.scale * (start.edf + a) / (power + a * usual)
-    few = np.array([True, True, False])
-    once = fit_components(m, GROUP, start.ridge, n_iter=1, prior=VariancePrior(pool=a, kind=kind, sparse=few))
-    np.testing.assert_allclose(once.ridge, expected, rtol=1e-10)
-    none = fit_components(
-        m,
-        GROUP,
-        start.ridge,
-        n_iter=1,
-        prior=VariancePrior(pool=a, kind=kind, sparse=np.zeros(3, dtype=bool)),
-    )
-    other = fit_components(m, GROUP, start.ridge, n_iter=1, prior=VariancePrior(pool=a, kind=kind))
-    np.testing.assert_array_equal(none.ridge, other.ridge)
-
-
-def test_strong_groups_lend_noise_no_variance_where_few_matter():
-    rng = np.random.default_rng(8)
-    group = np.repeat(np.arange(20), 5)
-    Z = rng.normal(size=(400, 100))
-    z = Z[:, :10] @ rng.normal(size=10) + rng.normal(size=400)  # two groups of twenty
-    m, kind = moments_of(Z, z), np.zeros(20, dtype=int)
-    fits = [
-        fit_components(
-            m, group, np.ones(20), n_iter=100, scale=1.0, prior=VariancePrior(pool=1.0, kind=kind, sparse=few)
-        )
-        for few in (None, np.ones(20, dtype=bool))
-    ]
-    many, few = (fit.edf[2:].sum() for fit in fits)
-    assert few < 0.5 * many
-    np.testing.assert_allclose(fits[1].beta[:10], fits[0].beta[:10], rtol=0.2, atol=0.05)
-
-
-@pytest.mark.parametrize("unit", [1e-60, 1.0, 1e60])
-def test_single_precision_takes_moments_of_any_size(unit):
-    Z, z = data(5)
-    m = moments_of(Z, z)
-    equations = _Equations(replace(m, G=unit * m.G), GROUP, None, len(z))
-    some, s = np.array([0, 2, 3, 9]), np.array([1.0, 2.0, 0.5, 3.0])
-    for columns, scales in ((some, s), (some, 2.0 * s), (np.arange(12), np.ones(12))):
-        A = equations.scaled(columns, scales / np.sqrt(unit), single=True)
-        assert A.dtype == np.float32
-        np.testing.assert_allclose(A, scales[:, None] * m.G[np.ix_(columns, columns)] * scales, rtol=1e-5)

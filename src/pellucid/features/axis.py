@@ -20,7 +20,7 @@ from pellucid.features.bucket_index import Guide
 WARP_RANK = 0.5  # share of the rank in the warped coordinate; the rest is the clipped linear scale
 _CLIP = (0.01, 0.99)  # quantiles between which the linear scale runs from 0 to 1
 _BEYOND = 0.2  # how far beyond 0 and 1 it may go
-_REPEATS = 5.0  # rows at a value, on average, from which on its effect may differ from those of its neighbours
+_REPEATS = 5.0  # rows at a value, on average, from which on it may differ from its neighbours
 _ATOM = 0.05  # least share of the rows at a value that stands out
 _MANY = 2000  # values from which on a guide to the knots pays
 _SMALLEST = 1e-11  # eigenvalues below this share of the largest one carry no function of their own
@@ -47,7 +47,8 @@ class Axis:
     coordinate : ndarray of shape (k,)
         Where the knots lie on the warped scale, roughly from 0 to 1.
     repeats : bool
-        Whether every value is a knot, and occurs often enough to tell a jump from noise and from copies of rows.
+        Whether every value is a knot, and occurs often enough to tell a jump from noise and from copies of
+        rows.
     """
 
     knots: np.ndarray

@@ -124,7 +124,9 @@ class Equations:
             if single:
                 if self._single is None:
                     self._unit = max(float(G.diagonal().max()), np.finfo(float).tiny)
-                    self._single = np.divide(G, self._unit, dtype=np.float32, casting="same_kind")
+                    self._single = np.divide(
+                        G, self._unit, out=np.empty(G.shape, dtype=np.float32), casting="same_kind"
+                    )
                 G, s = self._single, s * np.sqrt(self._unit)
             s = s.astype(G.dtype)
             A: np.ndarray = np.multiply(G, s[:, None], order="C")
