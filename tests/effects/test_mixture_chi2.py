@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import chi2, norm
 
 from pellucid.effects.mixture_chi2 import combined_p_value, mixture_tail
+from pellucid.models.additive.reading import p_value
 
 
 @pytest.mark.parametrize("dof", [1, 3, 20])
@@ -26,9 +27,23 @@ def test_against_simulation(weights):
         assert mixture_tail(q, np.array(weights)) == pytest.approx(level, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    "weights", [np.append(1, np.arange(1, 30) + 0.5) ** -4.0, (np.arange(1, 30) + 0.5) ** -2.0, np.ones(4)]
+)
+def test_values_below_the_mean_have_tails_that_are_not_one(weights):
+    """p-values of one would outweigh small ones of other tests of the same term."""
+    draws = np.sort(np.random.default_rng(1).chisquare(1, (4000, len(weights))) @ weights)
+    p = np.array([mixture_tail(q, weights) for q in draws[::4]])
+    assert p.max() < 1.0
+    assert np.all(np.diff(p) <= 1e-12)
+    np.testing.assert_allclose(p, 1 - (np.arange(1000) + 0.1) / 1000, atol=0.1)
+
+
 def test_nothing_to_test():
     assert mixture_tail(3.0, np.zeros(4)) == 1.0
     assert mixture_tail(3.0, np.empty(0)) == 1.0
+    assert p_value([(6.0, np.ones(1)), (0.0, np.zeros(1))]) == pytest.approx(chi2.sf(6.0, 1))
+    assert p_value([(0.0, np.zeros(1))]) == 1.0
 
 
 @pytest.mark.parametrize("p", [1e-200, 1e-17, 1e-9, 0.04, 0.5, 0.97])

@@ -11,8 +11,9 @@ from scipy.stats import chi2, ncx2
 def mixture_tail(q: float, weights: np.ndarray) -> float:
     r"""Probability that :math:`\sum_k \lambda_k \chi^2_{1,k}` exceeds ``q``, nearly.
 
-    It is taken from the χ² distribution, possibly non-central, whose mean, spread and skewness, and if it can
-    be kurtosis, are those of the sum.
+    Above the mean it is taken from the χ² distribution, possibly non-central, whose mean, spread and skewness,
+    and if it can be kurtosis, are those of the sum. Below the mean that distribution may have no mass left
+    where the sum has some; there the tail has the form of the scaled χ² of the same mean and spread.
 
     References
     ----------
@@ -36,8 +37,12 @@ def mixture_tail(q: float, weights: np.ndarray) -> float:
         dof = a**2 - 2.0 * delta
     else:
         a, delta, dof = 1.0 / s1, 0.0, 1.0 / s1**2
-    at = (q - c1) / np.sqrt(c2) * a + dof + delta
-    return float(ncx2.sf(at, dof, delta) if delta > 0 else chi2.sf(at, dof))
+    at = max(q - c1, 0.0) / np.sqrt(c2) * a + dof + delta
+    tail = float(ncx2.sf(at, dof, delta) if delta > 0 else chi2.sf(at, dof))
+    if q >= c1:
+        return tail
+    k = c1**2 / c2
+    return 1.0 - (1.0 - tail) * float(chi2.cdf(q * c1 / c2, k) / chi2.cdf(k, k))
 
 
 def combined_p_value(p: Sequence[float]) -> float:

@@ -188,8 +188,11 @@ def term_tests(
 
 
 def p_value(tests: Sequence[ScoreTest]) -> float:
-    """One p-value from score tests against several shapes, whatever the dependence between them."""
-    return combined_p_value([mixture_tail(Q, weights) for Q, weights in tests])
+    """One p-value from score tests against several shapes, whatever the dependence between them.
+
+    Shapes of which no column was fitted say nothing.
+    """
+    return combined_p_value([mixture_tail(Q, weights) for Q, weights in tests if weights.any()])
 
 
 def names_of(terms: Sequence[Term], columns: Sequence[Column]) -> list[str]:
