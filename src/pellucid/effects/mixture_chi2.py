@@ -11,9 +11,9 @@ from scipy.stats import chi2, ncx2
 def mixture_tail(q: float, weights: np.ndarray) -> float:
     r"""Probability that :math:`\sum_k \lambda_k \chi^2_{1,k}` exceeds ``q``, nearly.
 
-    Above the mean it is taken from the χ² distribution, possibly non-central, whose mean, spread and skewness,
-    and if it can be kurtosis, are those of the sum. Below the mean that distribution may have no mass left
-    where the sum has some; there the tail has the form of the scaled χ² of the same mean and spread.
+    Above the mean it is taken from the χ² distribution, possibly non-central, whose mean, spread and
+    skewness, and if it can be kurtosis, are those of the sum. Below the mean that distribution may have no
+    mass left where the sum has some; there it has the form of the scaled χ² of the same mean and spread.
 
     References
     ----------

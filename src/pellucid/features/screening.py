@@ -15,7 +15,7 @@ from scipy.linalg import solve
 from scipy.special import logsumexp
 
 from pellucid.features.pair_scan import PER_FEATURE, most_features, most_rows, standing_out
-from pellucid.features.term_basis import Axes, Term
+from pellucid.features.term_basis import Axes, Term, pair_shapes
 from pellucid.linalg.sample import sample_rows
 
 _PER_FEATURE = 6
@@ -32,7 +32,6 @@ class _Rows(Protocol):
     @property
     def weight(self) -> np.ndarray: ...
     def working(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
-    def __len__(self) -> int: ...
 
 
 def rank_features(
@@ -58,7 +57,7 @@ def rank_features(
     for k, j in enumerate(features):
         Z = axes.sketch(j, problem.X[:, j], _PER_FEATURE)
         gain[k] = np.sum((Z.T @ (w * r)) ** 2 / np.maximum((Z * Z).T @ w, 1e-300))
-    order = [features[k] for k in _best(gain, len(gain))]
+    order = [features[k] for k in _largest_first(gain)]
     sure = [*dict.fromkeys([*(j for j in order if j in set(keep)), *order[: most - most // _SHARE]])]
     partners = _partners(problem, axes, order, set(no_interaction), w, r) if pairs else []
     extra = [j for j in partners if j not in set(sure)][: most // _SHARE]
@@ -118,13 +117,14 @@ def pair_evidence(
     Phi: np.ndarray = np.concatenate(parts)
     U = _products(Phi, w * r)
     M = _products(np.square(Phi, out=Phi), w)
+    shapes = {j: np.array(list(pair_shapes(axes.pair[j]).values()))[:, :_PRODUCTS] for j in features}
     out = np.empty((len(pairs), len(variances)))
     for i, (p, q) in enumerate(pairs):
         a, b = columns[p], columns[q]
         m = np.maximum(M[a, b].ravel(), 1e-30)
         z2 = (U[a, b].ravel() / np.sqrt(m)) ** 2 / scale
-        S = axes.shapes((p, q))[1].reshape(-1, len(axes.pair[p]), len(axes.pair[q]))
-        x = variances[:, None, None] * (S[:, :_PRODUCTS, :_PRODUCTS].reshape(len(S), -1) * m / scale)
+        S = np.einsum("ij,kl->ikjl", shapes[p], shapes[q]).reshape(-1, len(m))
+        x = variances[:, None, None] * (S * m / scale)
         log_b = 0.5 * (x / (1.0 + x) * z2 - np.log1p(x)).sum(axis=-1)
         out[i] = logsumexp(log_b, axis=1) - np.log(len(S))
     return out
@@ -136,11 +136,11 @@ def _products(Phi: np.ndarray, v: np.ndarray) -> np.ndarray:
     return unit * ((Phi * (v / unit).astype(Phi.dtype)) @ Phi.T).astype(float)
 
 
-def _best(gain: np.ndarray, most: int) -> np.ndarray:
-    """Positions of the largest gains; what differs by rounding only is a tie, and ties go by position."""
+def _largest_first(gain: np.ndarray) -> np.ndarray:
+    """Positions by gain; what differs by rounding only is a tie, and ties go by position."""
     size = np.max(np.abs(gain), initial=0.0)
     level = np.round(gain / size, 6) if size > 0 else gain
-    return np.argsort(-level, kind="stable")[:most]
+    return np.argsort(-level, kind="stable")
 
 
 def _residual(problem: _Rows, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

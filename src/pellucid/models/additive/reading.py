@@ -100,7 +100,8 @@ def _shown(axis: Axis) -> np.ndarray:
 def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarray:
     """Posterior standard errors of a term's function at points of its axes.
 
-    They are those of the distribution of its variance, if there is something in it, around the function fitted.
+    They are those of the distribution of its variance, if there is something in it, around the function
+    fitted.
     """
     shape = tuple(len(p) for p in points)
     if term not in state.basis.terms:
