@@ -3,8 +3,8 @@
     python benchmarks/mgcv.py --repetitions 100 40
 
 Gu and Wahba's functions f0 = 2 sin πx, f1 = e^{2x} and f2 (a bump) of three features, beside three that do
-nothing: Gaussian (standard deviation 2), binomial (log odds (f - mean)/3) and Poisson (log mean (f - mean)/6),
-400 and 2000 rows, and 400 rows in which each feature that does nothing is correlated 0.8 with one that does.
+nothing: Gaussian (standard deviation 2), binomial (log odds (f - mean)/3), Poisson (log mean (f - mean)/6);
+400 and 2000 rows, and 400 in which each feature that does nothing is correlated 0.8 with one that does.
 mgcv fits s(x, k = 20) for each feature by REML; its bands and p-values are those of unconditional=TRUE and
 of summary(). Here it is the additive machine with ``interactions=0``.
 
@@ -85,7 +85,7 @@ def model_of(family: str, interactions):
 def ours(draws, family: str):
     X, y, _, _ = draws
     model = model_of(family, 0).fit(X, y)
-    n, fits, errors, p = len(X), np.zeros((len(X), 6)), np.zeros((len(X), 6)), np.ones(6)
+    fits, errors, p = np.zeros((len(X), 6)), np.zeros((len(X), 6)), np.ones(6)
     parts = model.contributions(X)
     for t, term in enumerate(model.terms_):
         effect = model.effects_[model.term_names_[t]]

@@ -26,12 +26,14 @@ class AdditiveKernelRegressor(DevianceScore, AdditiveKernelBase):
 
     .. math:: \eta(x) = b + \sum_p f_p(x_p) + \sum_{p<q} f_{pq}(x_p, x_q)
 
-    Each term lies in a reproducing-kernel space of its own: a Matérn kernel on a warped scale of the feature,
-    centred under the data, and products of two such kernels for pairs. So main effects have mean zero over
-    the training rows, and a pair has mean zero along each of its features under the product of their
-    distributions: it holds no main effect. The columns of each term fall into groups from smooth to rough
-    along each feature; every group has a variance of its own, chosen by restricted maximum likelihood, and
-    groups that carry no more than noise are dropped. Nothing needs tuning, and there is no randomness.
+    Main effects have mean zero over the training rows, and a pair has mean zero along each of its features
+    under the product of their distributions: it holds no main effect. A term is a Gaussian process on a
+    warped scale of its features whose variance is a sum of shapes (a line, smooth, rough, from value to value
+    where values repeat, single points; products of these for pairs), so each finds its own smoothness. How
+    much terms vary is a draw from one distribution for main effects and one for pairs, which says that there
+    is nothing in some of them and is learned from all terms together; see the user guide. Variances are those
+    of the restricted likelihood: for squared loss of the model itself, for others of the quadratic that
+    touches the loss, renewed at each Newton step. Nothing needs tuning, and there is no randomness.
 
     Parameters
     ----------
@@ -59,7 +61,8 @@ class AdditiveKernelRegressor(DevianceScore, AdditiveKernelBase):
         Share of each term in the sum of the terms' variances, with standard errors; for losses other than the
         squared one rows count by the curvature of their loss.
     effects_ : dict of Effect
-        The fitted function of each term on a grid, with a posterior band and the density of the rows.
+        The fitted function of each term on a grid, with the density of the rows and a posterior band, which
+        counts that the variance of the term is not known.
     receipt_ : Receipt
         What main effects explain, what pairs add, what a machine of all orders would add.
     intercept_ : float
@@ -72,7 +75,7 @@ class AdditiveKernelRegressor(DevianceScore, AdditiveKernelBase):
     fold_residuals_, fold_deviance_explained_ : ndarray of shape (n,), float, or None
         Of at most 1500 rows, fewer than ten for each term that might have entered: residuals of the training
         rows, and the share of deviance explained, by fits without each row's fold that choose terms and
-        variances again. Otherwise None; counts and amounts have them with ``interactions="auto"`` only.
+        variances again. Otherwise None.
     edf_, scale_ : float
         Effective degrees of freedom, and the variance of the noise (dispersion).
     deviance_explained_, loo_deviance_explained_ : float
