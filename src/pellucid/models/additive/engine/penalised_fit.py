@@ -11,7 +11,7 @@ import numpy as np
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.models.additive.engine.design import predictor, solved
-from pellucid.models.additive.engine.hierarchy import Prior
+from pellucid.models.additive.engine.hierarchy import Prior, T
 from pellucid.models.additive.engine.newton import PenalisedLoss
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.solvers.variance_components import Components, Equations
@@ -93,14 +93,17 @@ def _updated(
 def common_variance(problem: Problem, state: State, candidates: Sequence[float], least: float) -> float:
     """The variance that all pairs have in common, of largest restricted likelihood.
 
-    It is zero unless the logarithm of the likelihood gains ``least`` by it.
+    It is zero unless the logarithm of the likelihood gains ``least`` by it. Pairs that have no columns, as
+    their evidence was less, would have it too: their curves count.
     """
     equations = Equations(state.moments, problem.scale, float(problem.weight.sum()))
-    now = state.prior.kinds[2].common
+    kind = state.prior.kinds[2]
+    now, absent = kind.common, kind.absent.count @ kind.absent.curves
 
     def likelihood(variance: float) -> float:
         prior = state.prior.with_common(state.basis.axes, variance)
-        return equations.solve(ridges(state.basis, prior, state.fit.scale), rough=True).likelihood
+        fit = equations.solve(ridges(state.basis, prior, state.fit.scale), rough=True)
+        return fit.likelihood + (float(np.interp(0.5 * np.log(variance), T, absent)) if variance > 0 else 0.0)
 
     values = [likelihood(now), *(likelihood(now + v) for v in candidates)]
     best = int(np.argmax(values))
