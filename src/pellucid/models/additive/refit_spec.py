@@ -90,7 +90,9 @@ class RefitSpec:
         gone = set(without)
         every = TermBasis(axes, self.terms[k], self.picks[k])
         if len(self.ridges[k]) != every.size:
-            raise ValueError("The model was fitted by an earlier version of pellucid: fit it again to edit it.")
+            raise ValueError(
+                "The model was fitted by an earlier version of pellucid: fit it again to edit it."
+            )
         left = every.of_terms([t for t, term in enumerate(every.terms) if term not in gone])
         return left, self.ridges[k][every.columns_of(left.terms)]
 

@@ -42,7 +42,7 @@ def _centred(problem: Problem, state: State, dtype: type) -> tuple[np.ndarray, n
     fit, m = state.fit, state.moments
     root: np.ndarray = fit.root.astype(dtype)
     beta: np.ndarray = fit.beta.astype(dtype)
-    mean = m.column_mean.astype(dtype)[:, None]
+    mean: np.ndarray = m.column_mean.astype(dtype)[:, None]
     eta = problem.offset + (state.intercept + float(m.column_mean @ fit.beta))
     v = np.empty(len(problem))
 

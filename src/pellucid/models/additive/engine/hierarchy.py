@@ -20,13 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
 from pellucid.features.term_basis import Axes, Term, TermBasis
 from pellucid.solvers.variance_components import Components, evidence
 
+_V = TypeVar("_V")
+
 USUAL = 0.25  # standard deviation of a term before any is seen
+DAMP, CLIP = 0.5, 2.0  # of the way that variances go at once, in logarithms, and at most; all move together
 POOL = 0.2  # degrees of freedom by which the shares of shapes are pulled towards what is usual
 LEAST = 1e-3  # share of its variance that a term in which there is nothing may keep, to come back
 T = np.arange(np.log(1e-4), np.log(50.0), 0.2)  # logarithms of standard deviations, in units of the targets
@@ -84,7 +88,7 @@ class Kind:
         return self.shares.get(names, np.full(len(names), 1.0 / len(names)))
 
     def learned(self, curves: np.ndarray) -> tuple[Kind, list[Posterior]]:
-        """Distribution of π and μ, and what is known of each term, from curves of evidence, absent ones included."""
+        """Distribution of π and μ, and what is known of each term, from curves of evidence."""
         every = np.vstack([curves, self.absent.curves])
         count = np.concatenate([np.ones(len(curves)), self.absent.count])
         top = np.maximum(every.max(axis=1), 0.0)
@@ -188,13 +192,14 @@ class Prior:
             k: replace(kind, absent=kind.absent.and_also(np.array(gone[k]))) if gone[k] else kind
             for k, kind in self.kinds.items()
         }
-        kept = [
-            {t: v for t, v in d.items() if t in terms} for d in (self.variances, self.posteriors, self.curves)
-        ]
-        return Prior(kept[0], kinds, kept[1], kept[2])
+
+        def left(of: Mapping[Term, _V]) -> dict[Term, _V]:
+            return {t: v for t, v in of.items() if t in terms}
+
+        return Prior(left(self.variances), kinds, left(self.posteriors), left(self.curves))
 
     def kept(self, least: float = 0.5) -> list[Term]:
-        """Terms in which there is something with at least this probability; all, if all of a kind have some."""
+        """Terms in which there is something with at least this probability, or a common variance."""
         return [
             t
             for t in self.variances
@@ -263,9 +268,6 @@ class Prior:
         usual = self.kinds[len(term)].usual_shares(basis.axes.shapes(term)[0])
         new = (theta / theta.sum() * signal + POOL * usual) / (edf + POOL)
         return new / new.sum()
-
-
-DAMP, CLIP = 0.5, 2.0
 
 
 def _towards(now: float, wish: float) -> float:

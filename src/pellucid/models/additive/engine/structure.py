@@ -36,7 +36,7 @@ PAIR_COLUMNS = 8  # of a pair to begin with
 SIGNAL = 0.05  # prior variance of a column over its sampling variance, below which it is left out
 COMMON = tuple(4.0**-k for k in range(1, 9))  # variances that all pairs may have in common
 CLEARLY = 3.0  # gain of log likelihood for it
-COMMONS = 2
+COMMONS = 2  # times that it is looked for
 ROUNDS = 2  # in which columns are shared out by prior variance
 FEW = 1000  # columns that few rows may have, too
 UPDATES = 10  # of the prior on the moments of squared loss
@@ -119,7 +119,7 @@ def _candidates(
 ) -> list[Term]:
     free = [j for j in sorted(features) if j not in set(no_interaction)]
     if pairs is None:
-        return list(combinations(free, 2))
+        return [*combinations(free, 2)]
     return [pair for pair in pairs if set(pair) <= set(free)]
 
 
@@ -174,7 +174,8 @@ def _updates(problem: Problem) -> int:
 
 def _reallocated(problem: Problem, axes: Axes, state: State, wanted: Wanted) -> State:
     """The fit of all rows with the columns of largest prior variance."""
-    kept = {term for term in state.prior.kept() if len(term) == 2} | {(j,) for j in wanted.features}
+    kept: set[Term] = {term for term in state.prior.kept() if len(term) == 2}
+    kept |= {(j,) for j in wanted.features}
     if wanted.named:
         kept |= set(wanted.pairs)
     if wanted.most_pairs is not None:
@@ -210,7 +211,7 @@ def _strongest(state: State, terms: set[Term], most: int) -> list[Term]:
 def _finished(problem: Problem, state: State, wanted: Wanted) -> State:
     """The state without terms in which there is nothing, at the minimum of the loss, and its tests."""
     tests = tests_of(state, state.basis.terms)
-    kept = set(state.prior.kept()) | (set(wanted.pairs) if wanted.named else set())
+    kept: set[Term] = set(state.prior.kept()) | (set(wanted.pairs) if wanted.named else set())
     if len(kept) < len(state.basis.terms):
         lean = state.of_terms(kept)
         state = penalised_fit(problem, lean.basis, lean.prior, state, updates=1, newton_steps=1, exact=True)
