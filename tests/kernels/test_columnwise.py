@@ -53,7 +53,7 @@ def test_terms_add_up_to_the_kernel(given):
     "given", [Matern(), Polynomial(), Matern().on([0, 1]) * RBF().on([2]), RBF().exp()], ids=str
 )
 def test_kernels_of_several_columns_at_once_are_refused(given):
-    with pytest.raises(ValueError, match="compares 2|compares 3.*columns at once.*Kernels that are: RBF"):
+    with pytest.raises(ValueError, match=r"compares [23] columns at once.*Kernels that are: RBF"):
         column_terms(given, 3)
 
 

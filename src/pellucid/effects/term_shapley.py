@@ -26,7 +26,7 @@ _ROWS = 1 << 16  # rows whose terms are evaluated at a time
 
 
 def shares_of_centred(parts: np.ndarray, terms: Sequence[Term], n_features: int) -> np.ndarray:
-    """The curve and half of each surface, of shape (m, n_features, q), from terms of shape (m, n_terms, q)."""
+    """The curve and half of each surface, (m, n_features, q), from terms of shape (m, n_terms, q)."""
     values = np.zeros((len(parts), n_features, parts.shape[2]))
     for t, term in enumerate(terms):
         for j in term:
@@ -37,7 +37,7 @@ def shares_of_centred(parts: np.ndarray, terms: Sequence[Term], n_features: int)
 def term_shapley(
     evaluate: Evaluate, terms: Sequence[Term], X: np.ndarray, Z: np.ndarray, *, independent: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Shapley values at coded rows ``X`` against coded background rows ``Z``, and the mean of all terms there.
+    """Shapley values at coded rows ``X`` against background rows ``Z``, and the mean of all terms there.
 
     Returns
     -------

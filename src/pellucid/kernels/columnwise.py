@@ -106,10 +106,10 @@ def _terms(kernel: Kernel, columns: Sequence[int]) -> list[ColumnTerm]:
         own = {c: (one(float(scale)),) for c, scale in zip(columns, scales, strict=True)}
         return [ColumnTerm(2.0 / (len(columns) * (len(columns) - 1)), own, 2)]
     raise ValueError(
-        f"The kernel {kernel} compares {len(columns)} columns at once and is no sum of products of kernels of "
-        f"single columns, so this cannot be computed exactly. Kernels that are: RBF, Laplacian, Periodic, "
-        f"Categorical, Linear, AdditivePairs, any kernel of one column such as Matern().on([0]), and their sums "
-        f"and products."
+        f"The kernel {kernel} compares {len(columns)} columns at once and is no sum of products of kernels "
+        f"of single columns, so this cannot be computed exactly. Kernels that are: RBF, Laplacian, Periodic, "
+        f"Categorical, Linear, AdditivePairs, any kernel of one column such as Matern().on([0]), and their "
+        f"sums and products."
     )
 
 

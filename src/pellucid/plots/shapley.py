@@ -1,4 +1,4 @@
-"""Shapley values of many rows: how far each feature moves the predictions, and one feature along its values."""
+"""Shapley values of many rows: how far each feature moves predictions, and one feature along its values."""
 
 from __future__ import annotations
 

@@ -88,8 +88,8 @@ def shapley_values(
         values, base, words = _of_coefficients(model, rows, compared)
     else:
         raise ValueError(
-            f"{type(model).__name__} is neither a sum of terms, nor linear, nor a kernel machine: its Shapley "
-            f"values are not known exactly."
+            f"{type(model).__name__} is neither a sum of terms, nor linear, nor a kernel machine: "
+            f"its Shapley values are not known exactly."
         )
     outputs = _outputs(model, values.shape[2]) if values.shape[2] > 1 else ()
     single = not outputs
@@ -113,8 +113,8 @@ def _of_terms(model: Any, X: Any, background: Any, independent: bool) -> tuple[n
             raise ValueError("Models of terms do not keep their training rows: pass them as background.")
         if not hasattr(model, "tables_") and any(len(term) == 2 for term in model.terms_):
             raise ValueError(
-                f"The surfaces of {type(model).__name__} have curves of single features left in them: pass rows, "
-                f"such as those of the training, as background."
+                f"The surfaces of {type(model).__name__} have curves of single features left in them: "
+                f"pass rows, such as those of the training, as background."
             )
         values = shares_of_centred(evaluate(rows), model.terms_, rows.shape[1])
         return values, intercept, _CENTRED
@@ -192,8 +192,8 @@ def _words(n: int, independent: bool) -> str:
 
 
 def _names(model: Any, X: Any, p: int) -> tuple[str, ...]:
-    names = getattr(model, "feature_names_in_", None)
-    return tuple(map(str, names)) if names is not None else tuple(f"x{j}" for j in range(p))
+    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(p)])
+    return tuple(map(str, names))
 
 
 def _cells(X: Any, p: int) -> np.ndarray | None:
