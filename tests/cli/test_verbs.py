@@ -340,6 +340,37 @@ def test_report(pellucid, folder, tmp_path):
     assert document["bytes"] == out.stat().st_size
 
 
+def test_diff_says_what_changed(pellucid, folder, tmp_path):
+    X, table = frame(folder)
+    new = tmp_path / "new.pellucid"
+    table.assign(price=table["price"] + 3 * (table["city"] == "Oslo")).to_csv(tmp_path / "n.csv", index=False)
+    assert (
+        pellucid("fit", tmp_path / "n.csv", "-t", "price", "-d", "bought,claims,years", "-o", new).code == 0
+    )
+    arguments = ("diff", folder / "price.pellucid", new, folder / "t.csv")
+    done = pellucid(*arguments, "--group", "city")
+    assert done.code == 0
+    old, later = (library.load(path) for path in (folder / "price.pellucid", new))
+    change = later.predict(X) - old.predict(X)
+    assert f"by {abs(change).max():.4g} at most" in done.out
+    for text in ("What changed in the linear predictor", "For whom it changed most", "New model by group"):
+        assert text in done.out
+    document = pellucid(*arguments, "--json", "--top", 2).json
+    assert document["terms"][0]["name"] == "city"
+    assert [row["row"] - 1 for row in document["most_changed"]] == np.argsort(-abs(change), kind="stable")[
+        :2
+    ].tolist()
+    assert document["scores"]["RMSE"]["old"] < document["scores"]["RMSE"]["new"]
+    wrong = pellucid("diff", folder / "price.pellucid", folder / "bought.pellucid", folder / "t.csv")
+    assert wrong.code == 1
+    assert "predict different things" in wrong.err
+    page = tmp_path / "page.html"
+    more = ("--earlier", folder / "price.pellucid", "--group", "city", "-o", page)
+    assert pellucid("report", new, folder / "t.csv", *more).code == 0
+    assert "What changed" in page.read_text(encoding="utf-8")
+    assert "did you mean 'city'" in pellucid("report", new, folder / "t.csv", "--group", "City").err
+
+
 def test_info(pellucid, folder):
     text = pellucid("info", folder / "claims.pellucid").out
     assert "counts of claims" in text

@@ -135,6 +135,8 @@ def report(
     title: o.Title = None,
     target: o.KnownTarget = None,
     max_rows: o.MaxRows = 200,
+    earlier: o.Earlier = None,
+    group: o.Group = None,
     open_it: o.Open = False,
     sheet: o.Sheet = None,
     as_json: o.AsJson = False,
@@ -146,6 +148,25 @@ def report(
     that fit prints is of rows held out from all choices.
     """
     _do("report", locals())
+
+
+@_verb
+def diff(
+    old: o.OldModel,
+    new: o.NewModel,
+    table: o.Table,
+    target: o.KnownTarget = None,
+    group: o.Group = None,
+    top: o.Top = 10,
+    sheet: o.Sheet = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Say what changed from one saved model to another: which terms, by how much, and for whom.
+
+    If the table has the target, both models are scored on it. It also says which columns have drifted away
+    from the rows on which the old model was fitted.
+    """
+    _do("diff", locals())
 
 
 @_verb

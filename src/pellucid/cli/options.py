@@ -91,6 +91,8 @@ Drop = Annotated[
 
 # ------------------------------------------------------------------------- the model
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file, as fit --out writes it.")]
+OldModel = Annotated[str, typer.Argument(metavar="OLD", help="Model file to compare with.")]
+NewModel = Annotated[str, typer.Argument(metavar="NEW", help="Model file that takes its place.")]
 ModelName = Annotated[
     str,
     _fit(
@@ -134,6 +136,13 @@ Class = Annotated[
     str | None, typer.Option("--class", help="Class to speak for; the predicted one if not given.")
 ]
 Top = Annotated[int, typer.Option(min=1, help="How many terms to show.")]
+Earlier = Annotated[
+    str | None,
+    typer.Option("--earlier", metavar="MODEL", help="Model file that this one replaces: show what changed."),
+]
+Group = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column of groups for which to measure apart.")
+]
 Title = Annotated[str | None, typer.Option(help="Heading of the page.")]
 MaxRows = Annotated[int, typer.Option(min=0, help="Rows of the table that the page may contain.")]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]

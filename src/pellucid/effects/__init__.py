@@ -1,7 +1,10 @@
 """Reading a fitted model: pure functions and frozen dataclasses."""
 
+from pellucid.effects.comparison import ModelComparison, RowChange, TermChange
 from pellucid.effects.deletion import DeletionFidelity
+from pellucid.effects.drift import Drift
 from pellucid.effects.explanation import Explanation, explain_row
+from pellucid.effects.fairness import GroupTable
 from pellucid.effects.influence import Influence
 from pellucid.effects.intervals import jackknife_plus
 from pellucid.effects.linear import Certificate, LinearView
@@ -20,22 +23,27 @@ __all__ = [
     "AlphaPath",
     "Certificate",
     "DeletionFidelity",
+    "Drift",
     "Effect",
     "Explanation",
     "Grid",
+    "GroupTable",
     "Importances",
     "Influence",
     "LeaveOneOut",
     "LinearView",
     "MarginalEffects",
+    "ModelComparison",
     "Motifs",
     "PartContributions",
+    "RowChange",
     "ShapleyValues",
     "SiteMap",
     "SparsePath",
     "Stability",
     "Summary",
     "Term",
+    "TermChange",
     "explain_row",
     "jackknife_plus",
     "marginal_effects",

@@ -3,6 +3,7 @@
 from pellucid.models.additive.classifier import AdditiveKernelClassifier
 from pellucid.models.additive.regressor import AdditiveKernelRegressor
 from pellucid.models.common.attribution import shapley_values
+from pellucid.models.common.comparison import compare, drift, fairness
 from pellucid.models.common.parts import deletion_fidelity
 from pellucid.models.forces.force_field import ForceField
 from pellucid.models.glm.classifier import KernelClassifier
@@ -35,7 +36,10 @@ __all__ = [
     "LooSearch",
     "SparseAdditiveClassifier",
     "SparseAdditiveRegressor",
+    "compare",
     "deletion_fidelity",
+    "drift",
+    "fairness",
     "shapley_values",
     "stability",
 ]

@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing
 from pellucid.effects.explanation import scale_of
 from pellucid.effects.summary import counted
 from pellucid.report import evidence
+from pellucid.report.beside import extra_sections
 from pellucid.report.data import column_payload, data_notes, feature_payload
 from pellucid.report.decomposition import Decomposition, decompose
 from pellucid.report.diagnostics import charts
@@ -36,6 +37,8 @@ def build_report(
     title: str | None = None,
     max_rows: int = 200,
     random_state: int = 0,
+    earlier: Any = None,
+    groups: Any = None,
 ) -> Report:
     """Make one HTML page that shows a fitted model to people who do not write Python.
 
@@ -66,6 +69,11 @@ def build_report(
         rows along, unless this is 0. Scatter plots show predictions and targets of single rows in any case.
     random_state : int, default=0
         Seed of that choice.
+    earlier : fitted estimator, optional
+        The model that this one replaces: the page then says what changed, by :func:`pellucid.compare`.
+    groups : str or array-like of shape (n,), optional
+        Group of each row, or a column of ``X``: the page then has a table of measures by group, by
+        :func:`pellucid.fairness`.
 
     Returns
     -------
@@ -129,6 +137,7 @@ def build_report(
         "notes": data_notes(sample.columns, sample.y, response),
         "trust": _trust(inner),
         "fit": _fit(inner, sample),
+        "extra": extra_sections(model, sample, earlier, groups),
     }
     payload["cautions"] = sample.notes + response.said
     payload["headline"] = _headline(payload, inner, len(sample), shown)

@@ -192,7 +192,7 @@ def _words(n: int, independent: bool) -> str:
 
 
 def _names(model: Any, X: Any, p: int) -> tuple[str, ...]:
-    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(p)])
+    names: Any = getattr(model, "feature_names_in_", [f"x{j}" for j in range(p)])
     return tuple(map(str, names))
 
 
@@ -204,5 +204,6 @@ def _cells(X: Any, p: int) -> np.ndarray | None:
 
 def _outputs(model: Any, q: int) -> tuple[str, ...]:
     classes = getattr(model, "classes_", None)
-    known = classes is not None and len(classes) == q
-    return tuple(map(str, classes)) if known else tuple(f"output {k}" for k in range(q))
+    if classes is not None and len(classes) == q:
+        return tuple(map(str, classes))
+    return tuple(f"output {k}" for k in range(q))

@@ -154,6 +154,8 @@ function sections() {
     data.left_out ? el("p", { class: "detail" }, `${counted(data.left_out, "term")} of least importance not drawn.`) : null,
     data.absent.length ? el("details", { class: "detail", open: data.absent.length <= 12 }, el("summary", null, `${counted(data.absent.length, "feature")} without effect`), data.absent.map((n) => cut(n, 80)).join(", ")) : null);
   add("why", "Why this prediction?", null, whyPanel());
+  for (const s of data.extra) add(s.id, s.title, s.lead, s.notes.length ? list(s.notes) : null,
+    s.tables.map((t) => el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": t.title || s.title }, t.title && el("h3", null, t.title), table(t.head, t.rows))));
   add("diagnostics", "Is something wrong with the model?", null, el("div", { class: "cards" }, data.charts.map(chartFigure)));
   add("data", "The data", data.columns.length ? `${counted(data.columns.length, "feature")}, as given.` : "The rows are not a table of features.",
     data.notes.length ? list(data.notes) : el("p", null, "Nothing conspicuous was found."), data.columns.length ? columnTable() : null);
