@@ -26,6 +26,7 @@ from pellucid.models import (
     drift,
     fairness,
     shapley_values,
+    sobol_shares,
     stability,
 )
 from pellucid.plots import (
@@ -87,6 +88,7 @@ __all__ = [
     "preprocessing",
     "save",
     "shapley_values",
+    "sobol_shares",
     "stability",
     "to_ase",
     "to_json",

@@ -343,7 +343,8 @@ def test_report(pellucid, folder, tmp_path):
 def test_diff_says_what_changed(pellucid, folder, tmp_path):
     X, table = frame(folder)
     new = tmp_path / "new.pellucid"
-    table.assign(price=table["price"] + 3 * (table["city"] == "Oslo")).to_csv(tmp_path / "n.csv", index=False)
+    moved = table.assign(price=table["price"] + 3 * (table["city"] == "Oslo"))
+    moved.to_csv(tmp_path / "n.csv", index=False)
     assert (
         pellucid("fit", tmp_path / "n.csv", "-t", "price", "-d", "bought,claims,years", "-o", new).code == 0
     )

@@ -14,6 +14,7 @@ from pellucid.effects.motifs import Motifs
 from pellucid.effects.parts import PartContributions, SiteMap
 from pellucid.effects.purify import purify_effects, purify_surface
 from pellucid.effects.shapley import ShapleyValues
+from pellucid.effects.sobol import SobolShares
 from pellucid.effects.sparse_path import SparsePath
 from pellucid.effects.stability import Stability
 from pellucid.effects.summary import Summary
@@ -39,6 +40,7 @@ __all__ = [
     "RowChange",
     "ShapleyValues",
     "SiteMap",
+    "SobolShares",
     "SparsePath",
     "Stability",
     "Summary",

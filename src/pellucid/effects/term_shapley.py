@@ -48,15 +48,12 @@ def term_shapley(
     own, at_Z = evaluate(X), evaluate(Z)
     values = np.zeros((len(X), X.shape[1], own.shape[2]))
     empty = at_Z.mean(axis=0)
-    for bit, split in _splits(terms, X.shape[1]):
-        first, second = _hybrids(
-            evaluate, X, Z, bit, split
-        )  # a term's upper feature from X, and its lower one
+    for bit, split in splits(terms, X.shape[1]):
+        first, second = (_means(evaluate, X, Z, bit, split, upper) for upper in (True, False))
         if independent:
-            mixed, _ = _hybrids(evaluate, Z, Z, bit, split)
-            empty[split] = mixed.mean(axis=0)
+            empty[split] = _means(evaluate, Z, Z, bit, split, True).mean(axis=0)
         for s, t in enumerate(split):
-            up, down = _order(terms[t], bit)
+            up, down = pair_of(terms[t], bit)
             gain_up, gain_down = first[:, s] - empty[t], second[:, s] - empty[t]
             both = own[:, t] - empty[t]
             values[:, up] += 0.5 * (gain_up + both - gain_down)
@@ -67,7 +64,7 @@ def term_shapley(
     return values, empty.sum(axis=0)
 
 
-def _splits(terms: Sequence[Term], n_features: int) -> Iterator[tuple[int, list[int]]]:
+def splits(terms: Sequence[Term], n_features: int) -> Iterator[tuple[int, list[int]]]:
     """Bits of the features' numbers, each with the surfaces whose features differ in it first.
 
     Two numbers differ in some bit, so a handful of ways to mix two rows tells the features of every pair
@@ -81,24 +78,30 @@ def _splits(terms: Sequence[Term], n_features: int) -> Iterator[tuple[int, list[
             yield bit, found
 
 
-def _order(term: Term, bit: int) -> tuple[int, int]:
+def pair_of(term: Term, bit: int) -> tuple[int, int]:
     """The feature with the bit set, and the other one."""
     return (term[0], term[1]) if term[0] >> bit & 1 else (term[1], term[0])
 
 
-def _hybrids(
-    evaluate: Evaluate, X: np.ndarray, Z: np.ndarray, bit: int, split: list[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean over ``Z`` of terms at rows that take features with the bit from ``X``, and those without."""
-    upper = (np.arange(X.shape[1]) >> bit & 1).astype(bool)
-    found = []
-    for from_X in (upper, ~upper):
-        mean = np.empty((len(X), len(split), evaluate(X[:1]).shape[2]))
-        step = max(1, _ROWS // len(Z))
-        for start in range(0, len(X), step):
-            x = X[start : start + step]
-            mixed = np.where(from_X, np.repeat(x, len(Z), axis=0), np.tile(Z, (len(x), 1)))
-            parts = evaluate(mixed)[:, split]
-            mean[start : start + step] = parts.reshape(len(x), len(Z), len(split), -1).mean(axis=1)
-        found.append(mean)
-    return found[0], found[1]
+def pair_values(
+    evaluate: Evaluate, X: np.ndarray, Z: np.ndarray, bit: int, split: list[int], *, upper: bool = True
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Terms at all pairs of a row of ``X`` and one of ``Z``, of shape (rows, len(Z), len(split), q).
+
+    Features with the bit set are taken from ``X`` and the others from ``Z``, or the other way round.
+    """
+    from_X = (np.arange(X.shape[1]) >> bit & 1).astype(bool) == upper
+    step = max(1, _ROWS // len(Z))
+    for start in range(0, len(X), step):
+        x = X[start : start + step]
+        mixed = np.where(from_X, np.repeat(x, len(Z), axis=0), np.tile(Z, (len(x), 1)))
+        parts = evaluate(mixed)[:, split]
+        yield slice(start, start + step), parts.reshape(len(x), len(Z), len(split), -1)
+
+
+def _means(
+    evaluate: Evaluate, X: np.ndarray, Z: np.ndarray, bit: int, split: list[int], upper: bool
+) -> np.ndarray:
+    """Means over ``Z`` of the terms at pairs of rows."""
+    found = [values.mean(axis=1) for _, values in pair_values(evaluate, X, Z, bit, split, upper=upper)]
+    return np.concatenate(found)

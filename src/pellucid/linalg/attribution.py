@@ -107,3 +107,31 @@ def symmetric_value(Z: Sequence[np.ndarray], order: int) -> np.ndarray:
         return product
     total = sum(Z[1:], start=Z[0])
     return total if order == 1 else 0.5 * (total**2 - sum((z * z for z in Z[1:]), start=Z[0] ** 2))
+
+
+def symmetric_rest(Z: Sequence[np.ndarray], order: int) -> list[np.ndarray]:
+    """For each column, what its value is multiplied by in :func:`symmetric_value`."""
+    if order == len(Z):
+        return all_but_one(Z)
+    if order == 1:
+        return [np.ones((1, 1)) for _ in Z]
+    total = sum(Z[1:], start=Z[0])
+    return [total - z for z in Z]
+
+
+def all_but_one(Z: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Products of all arrays but each, without division.
+
+    Examples
+    --------
+    >>> all_but_one([np.array([2.0, 0.0]), np.array([3.0, 3.0])])
+    [array([3., 3.]), array([2., 0.])]
+    """
+    after = [np.ones((1,) * Z[0].ndim)]
+    for z in Z[:0:-1]:
+        after.append(after[-1] * z)
+    before, found = np.ones((1,) * Z[0].ndim), []
+    for z, rest in zip(Z, reversed(after), strict=True):
+        found.append(before * rest)
+        before = before * z
+    return found

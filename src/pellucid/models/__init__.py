@@ -2,7 +2,7 @@
 
 from pellucid.models.additive.classifier import AdditiveKernelClassifier
 from pellucid.models.additive.regressor import AdditiveKernelRegressor
-from pellucid.models.common.attribution import shapley_values
+from pellucid.models.common.attribution import shapley_values, sobol_shares
 from pellucid.models.common.comparison import compare, drift, fairness
 from pellucid.models.common.parts import deletion_fidelity
 from pellucid.models.forces.force_field import ForceField
@@ -41,5 +41,6 @@ __all__ = [
     "drift",
     "fairness",
     "shapley_values",
+    "sobol_shares",
     "stability",
 ]

@@ -22,6 +22,7 @@ from pellucid import (
     LooSearch,
     SparseAdditiveRegressor,
     shapley_values,
+    sobol_shares,
 )
 from pellucid.kernels import RBF, Categorical, Constant, Linear, Matern, Spectrum
 
@@ -195,3 +196,41 @@ def test_one_row_and_importances():
     assert "<table>" in found._repr_html_()
     with pytest.raises(ValueError, match="no output 'd'; there are a, b, c"):
         found.of("d")
+
+
+# ------------------------------------------------------------------------- Sobol
+def variances_by_definition(predictor, Z):
+    """First-order and total variances, and the whole one, from the predictor on the grid of all values."""
+    b, p = Z.shape
+    grid = np.asarray(predictor(product_rows(Z)), dtype=float).reshape(*(b,) * p, -1)
+    whole = grid.var(axis=tuple(range(p)))
+    rest = [tuple(a for a in range(p) if a != j) for j in range(p)]
+    first = np.array([grid.mean(axis=others).var(axis=0) for others in rest])
+    return first, np.array([grid.var(axis=j).mean(axis=tuple(range(p - 1))) for j in range(p)]), whole
+
+
+@pytest.mark.parametrize(("model", "y"), MODELS, ids=lambda v: str(v)[:60] if hasattr(v, "fit") else "")
+@pytest.mark.filterwarnings("ignore::pellucid.exceptions.FidelityWarning")
+def test_sobol_shares_are_those_of_the_definition(model, y):
+    predictor = predictor_of(model.fit(X, y))
+    Z = X[30:34]
+    first, total, whole = variances_by_definition(predictor, Z)
+    found = sobol_shares(model, Z)
+    assert np.allclose(found.variance, whole, rtol=1e-7)
+    assert np.allclose(found.first.reshape(first.shape), first / whole, atol=1e-8)
+    assert np.allclose(found.total.reshape(first.shape), total / whole, atol=1e-8)
+    assert np.allclose(found.interactions, 1 - (first / whole).sum(axis=0), atol=1e-7)
+
+
+def test_sobol_shares_under_the_training_rows():
+    few, y, weight = X[:4, :3], NUMBERS[:4], np.array([1.0, 2.0, 0.0, 1.0])
+    model = KernelRidge(RBF(1.0), alpha=0.1, weights="counts").fit(few, y, weight)
+    first, total, whole = variances_by_definition(model.predict, few[[0, 1, 1, 3]])
+    found = sobol_shares(model)
+    assert np.allclose(found.first, first[:, 0] / whole)
+    assert np.allclose(found.total, total[:, 0] / whole)
+    assert "with others" in str(found)
+    flat = sobol_shares(KernelRidge(alpha=1.0).fit(X, np.ones(90)))
+    assert np.all(flat.first == 0)
+    with pytest.raises(ValueError, match="pass them as background"):
+        sobol_shares(AdditiveKernelRegressor(0).fit(X, NUMBERS))

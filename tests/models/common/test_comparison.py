@@ -50,6 +50,9 @@ def test_terms_rows_and_scores_of_additive_models():
     assert (first.name, first.status) == ("city", "changed" if "city" in OLD.term_names_ else "added")
     a, b = (dict(zip(m.term_names_, m.contributions(NOW).T, strict=True)) for m in (OLD, NEW))
     for term in found.terms:
+        if term.name == "intercept":
+            assert term.shift == pytest.approx(NEW.intercept_ - OLD.intercept_)
+            continue
         change = b.get(term.name, np.zeros(N)) - a.get(term.name, np.zeros(N))
         assert term.size == pytest.approx(change.std(), abs=1e-12)
         assert term.shift == pytest.approx(change.mean(), abs=1e-12)
@@ -58,8 +61,10 @@ def test_terms_rows_and_scores_of_additive_models():
     assert [row.row for row in found.rows] == np.argsort(-np.abs(difference), kind="stable")[:3].tolist()
     one = found.rows[0]
     assert one.new - one.old == pytest.approx(one.change)
-    level = NEW.intercept_ - OLD.intercept_
-    assert level + sum(value for _, value in one.terms) == pytest.approx(one.change)  # three terms are all
+    parts = {name: v[one.row] for name, v in b.items()} | {"intercept": NEW.intercept_}
+    for name, value in one.terms:
+        before = OLD.intercept_ if name == "intercept" else a.get(name, np.zeros(N))[one.row]
+        assert value == pytest.approx(parts.get(name, 0.0) - before)
     assert found.scores["RMSE"][1] == pytest.approx(np.sqrt(np.mean((NEW.predict(NOW) - Y_NEW) ** 2)))
     assert found.drift.names == tuple(n for n in ("age", "city", "dose") if n in OLD.term_names_)
     assert np.allclose(found.groups[1].values["mean target"], Y_NEW.groupby(NOW["city"]).mean())

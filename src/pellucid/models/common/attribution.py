@@ -1,4 +1,4 @@
-"""Exact attribution of any fitted model here: Shapley values of rows."""
+"""Exact attribution of any fitted model here: Shapley values of rows, Sobol shares of the whole."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.effects.explanation import scale_of, unwrapped
 from pellucid.effects.kernel_shapley import kernel_shapley
 from pellucid.effects.shapley import ShapleyValues
+from pellucid.effects.sobol import SobolShares, kernel_sobol, term_sobol
 from pellucid.effects.stability import features_first
 from pellucid.effects.summary import counted
 from pellucid.effects.term_shapley import Evaluate, shares_of_centred, term_shapley
@@ -103,6 +104,65 @@ def shapley_values(
         outputs,
         predictions,
     )
+
+
+def sobol_shares(model: Any, background: Any = None) -> SobolShares:
+    """Exact Sobol shares: how much of a model's variance each feature makes, alone and with others.
+
+    Features count as independent, each distributed as in the background. Nothing is sampled: models of terms
+    are split into parts that share no variance, and variances of product kernels are sums over pairs of
+    training rows.
+
+    Parameters
+    ----------
+    model : fitted estimator, pipeline or search
+        As for :func:`shapley_values`.
+    background : array-like or data frame of shape (b, n_features), optional
+        Rows that tell how each feature is distributed; by default the training rows of a kernel model. Time
+        grows with the square of their number for models with surfaces.
+
+    Returns
+    -------
+    SobolShares
+        Shares in the variance of the linear predictor. First-order shares and interactions sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import KernelRidge, sobol_shares
+    >>> X = np.random.default_rng(0).normal(size=(150, 3))
+    >>> model = KernelRidge(alpha=1e-3).fit(X, X[:, 0] + X[:, 1] * X[:, 2])
+    >>> found = sobol_shares(model)
+    >>> bool(found.first[0] > 0.4), bool(found.first[1] < 0.1), bool(found.total[1] > 0.3)
+    (True, True, True)
+    """
+    model, (rows,) = unwrapped(model, background)
+    check_is_fitted(model)
+    if hasattr(model, "contributions") and hasattr(model, "terms_"):
+        if rows is None:
+            raise ValueError("Models of terms do not keep their training rows: pass them as background.")
+        first, total, whole = term_sobol(terms_of(model), model.terms_, model._new_rows(rows))
+    elif hasattr(model, "_decision") and not hasattr(model, "_linear_coef"):
+        if model._precomputed:
+            raise ValueError("A precomputed kernel does not say what each feature does.")
+        Z, weight = background_of(model, rows)
+        first, total, whole = kernel_sobol(model.kernel_, model.X_fit_, predictor_of(model)[0], Z, weight)
+    elif getattr(model, "coef_", None) is not None:
+        if rows is None:
+            raise ValueError("Linear models do not keep their training rows: pass them as background.")
+        values, _, _ = _of_coefficients(model, rows, rows)
+        first = total = values.var(axis=0)
+        whole = first.sum(axis=0)
+    else:
+        raise ValueError(
+            f"{type(model).__name__} is neither a sum of terms, nor linear, nor a kernel machine: its Sobol "
+            f"shares are not known exactly."
+        )
+    first, total = (np.divide(v, whole, out=np.zeros_like(v), where=whole > 0) for v in (first, total))
+    names = _names(model, rows, len(first))
+    if len(whole) == 1:
+        return SobolShares(names, first[:, 0], total[:, 0], float(whole[0]))
+    return SobolShares(names, first, total, whole)
 
 
 def _of_terms(model: Any, X: Any, background: Any, independent: bool) -> tuple[np.ndarray, np.ndarray, str]:

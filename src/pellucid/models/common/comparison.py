@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,10 @@ def _attributed(
     n = len(X)
     inner = [unwrapped(model, X) for model in (old, new)]
     if all(hasattr(model, "contributions") and hasattr(model, "term_names_") for model, _ in inner):
-        found = [(list(model.term_names_), _three(model.contributions(rows[0]))) for model, rows in inner]
+        found = [
+            _with_level(model.term_names_, model.contributions(rows[0]), model.intercept_, "intercept")
+            for model, rows in inner
+        ]
         return (np.arange(n), (found[0], found[1])), "terms", []
     rows = np.union1d(np.linspace(0, n - 1, min(n, _EXPLAINED)).round().astype(int), order)
     try:
@@ -176,15 +180,18 @@ def _attributed(
         values = [shapley_values(model, some, some, independent=True) for model in (old, new)]
     except ValueError as error:
         return None, "", [f"Changes are not taken apart: {error}"]
-    found = [(list(v.names), _three(v.values)) for v in values]
+    found = [_with_level(v.names, v.values, v.base, "(mean of all)") for v in values]
     if found[0][1].shape[2] != found[1][1].shape[2]:
         return None, "", ["Changes are not taken apart: the models have different linear predictors."]
     notes = [] if len(rows) == n else [f"Shapley values are of {len(rows)} of the rows, against each other."]
     return (rows, (found[0], found[1])), "Shapley values", notes
 
 
-def _three(parts: np.ndarray) -> np.ndarray:
-    return parts if parts.ndim == 3 else parts[:, :, None]
+def _with_level(names: Sequence[str], parts: np.ndarray, level: Any, label: str) -> Parts:
+    """Parts with an axis of outputs, and the constant as one more of them."""
+    parts = parts if parts.ndim == 3 else parts[:, :, None]
+    constant = np.broadcast_to(np.asarray(level, dtype=float), (len(parts), 1, parts.shape[2]))
+    return [*names, label], np.concatenate([parts, constant], axis=1)
 
 
 def _scores(model: Any, X: Any, y: Any, known: dict[str, Any]) -> dict[str, float]:
