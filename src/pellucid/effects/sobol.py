@@ -128,8 +128,8 @@ def kernel_sobol(
     need, have = 8.0 * 2 * n_values * len(Z) * len(X_fit), available_memory()
     if need > 0.9 * have:
         raise NotEnoughMemoryError(
-            f"The values of all columns need about {format_bytes(need)}, but only {format_bytes(have)} of memory "
-            f"is available: pass fewer rows as background."
+            f"The values of all columns need about {format_bytes(need)}, but only {format_bytes(have)} of "
+            f"memory is available: pass fewer rows as background."
         )
     centred = [_Centred.of(term, dual, Z, X_fit, share) for term in terms]
     alone = np.zeros((len(Z), p, dual.shape[1]))

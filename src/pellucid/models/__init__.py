@@ -5,6 +5,7 @@ from pellucid.models.additive.regressor import AdditiveKernelRegressor
 from pellucid.models.common.attribution import shapley_values, sobol_shares
 from pellucid.models.common.comparison import compare, drift, fairness
 from pellucid.models.common.parts import deletion_fidelity
+from pellucid.models.conformal.intervals import conformal
 from pellucid.models.forces.force_field import ForceField
 from pellucid.models.glm.classifier import KernelClassifier
 from pellucid.models.glm.regressor import KernelGLMRegressor
@@ -37,6 +38,7 @@ __all__ = [
     "SparseAdditiveClassifier",
     "SparseAdditiveRegressor",
     "compare",
+    "conformal",
     "deletion_fidelity",
     "drift",
     "fairness",
