@@ -1,6 +1,5 @@
-"""Claim: where the noise varies, intervals of scaled width cover 90 % of new targets within 6 points in every tenth of
-the rows, while intervals of constant width miss by 15 points and more in some; and they are narrower on
-average.
+"""Claim: where the noise varies, intervals of scaled width cover 90 % of new targets within 6 points in every
+tenth of the rows, while those of constant width miss by 15 points and more in some; and they are narrower.
 
 New rows are cut into tenths by what makes the noise vary in the simulations, and in real tables by the size
 of the errors that a random forest foresees, fitted on rows of its own. Each line has the coverage of all new

@@ -176,7 +176,7 @@ def term_changes(old: Parts, new: Parts, rows: np.ndarray) -> list[TermChange]:
             status = "dropped" if name in old[0] else "added"
         mean = float(shift[k][np.argmax(np.abs(shift[k]))])
         found.append(TermChange(name, status, float(sizes[k]), mean, largest, int(rows[peak[0]])))
-    return sorted(found, key=lambda term: (term.status == "same", -np.hypot(term.size, term.shift)))
+    return sorted(found, key=lambda term: (term.status == "same", -term.size, -abs(term.shift)))
 
 
 def leading_terms(names: Sequence[str], change: np.ndarray, n: int = 3) -> tuple[tuple[str, float], ...]:
