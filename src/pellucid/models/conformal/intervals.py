@@ -23,7 +23,8 @@ from pellucid.models.additive.regressor import AdditiveKernelRegressor
 from pellucid.models.common.scoring import LOG_LINK
 
 _FOLDS = 5
-_LEAST = 1e-3  # size of a residual below which it counts as this share of their mean
+_LEAST = 0.05  # residuals below this share of their mean count as that
+_SMALL = 0.4  # and, once sizes are known, below this share of their own size
 
 
 @dataclass(frozen=True)
@@ -168,20 +169,27 @@ def conformal(
     whole = loss is not None and bool(np.all(y == np.rint(y)))
     if width == "constant" or not residual.any():
         return ConformalIntervals(model, "constant", residual, whole=whole)
-    size = np.maximum(residual, _LEAST * residual.mean())
     fold = np.random.default_rng(random_state).permutation(len(y)) % min(_FOLDS, len(y))
     scores = np.empty(len(y))
     for k in range(fold.max() + 1):
         own = np.flatnonzero(fold == k)
         rest = np.flatnonzero(fold != k)
-        scores[own] = residual[own] / _sizes(_safe_indexing(X, rest), size[rest]).predict(
+        scores[own] = residual[own] / _sizes(_safe_indexing(X, rest), residual[rest]).predict(
             _safe_indexing(X, own)
         )
-    return ConformalIntervals(model, "scaled", scores, _sizes(X, size), whole)
+    return ConformalIntervals(model, "scaled", scores, _sizes(X, residual), whole)
 
 
-def _sizes(X: Any, size: np.ndarray) -> AdditiveKernelRegressor:
-    return AdditiveKernelRegressor(0, loss="gamma").fit(X, size)
+def _sizes(X: Any, residual: np.ndarray) -> AdditiveKernelRegressor:
+    """A model of the size of residuals.
+
+    Very small residuals say little of the size of others like them, but much on the scale of the deviance,
+    which would smooth the differences away: they are raised, at last to a share of their own expected size.
+    """
+    model = AdditiveKernelRegressor(0, loss="gamma")
+    residual = residual if residual.any() else np.ones(len(residual))
+    first = model.fit(X, np.maximum(residual, _LEAST * residual.mean())).predict(X)
+    return model.fit(X, np.maximum(residual, _SMALL * first))
 
 
 def _known(offset: Any, exposure: Any) -> dict[str, Any]:
