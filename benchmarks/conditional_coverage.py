@@ -1,6 +1,6 @@
-"""Claim: where the noise varies, 90 % intervals of scaled width cover about 84 % of new targets or more in every
-tenth of the rows, where those of constant width cover 51 to 75 % in the worst; on average they are as wide or
-narrower.
+"""Claim: where the noise varies, 90 % intervals of scaled width cover about 84 % of new targets or more in
+every tenth of the rows, where those of constant width cover 51 to 75 % in the worst; on average they
+are as wide or narrower.
 
 New rows are cut into tenths by what makes the noise vary in the simulations, and in real tables by the size
 of the errors that a random forest foresees, fitted on rows of its own. Each line has the coverage of all new

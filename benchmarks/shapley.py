@@ -1,6 +1,6 @@
-"""Claim: exact Shapley values of a Gaussian kernel model with 100 features take about a second a row, and for
-12 features they are those of all sets to 1e-8; random orders of the features leave errors of some per cent for
-the same processor time.
+"""Claim: exact Shapley values of a Gaussian kernel model with 100 features take about a second a row, and
+for 12 features they are those of all sets to 1e-8; random orders of the features leave errors of some
+per cent for the same processor time.
 
 The rival draws random orders of the features and takes them from the background to the row one after the
 other, on the same kernel model and the same background rows, for at least as much processor time. Errors are
