@@ -1,5 +1,5 @@
 """Claim: where the noise varies, 90 % intervals of scaled width cover about 84 % of new targets or more in
-every tenth of the rows, where those of constant width cover 51 to 75 % in the worst; on average they
+every tenth of the rows, where those of constant width cover 51 to 80 % in the worst; on average they
 are as wide or narrower.
 
 New rows are cut into tenths by what makes the noise vary in the simulations, and in real tables by the size
