@@ -10,6 +10,7 @@ from pellucid.effects.marginal import MarginalEffects, marginal_effects
 from pellucid.effects.motifs import Motifs
 from pellucid.effects.parts import PartContributions, SiteMap
 from pellucid.effects.purify import purify_effects, purify_surface
+from pellucid.effects.solver_report import SolverReport
 from pellucid.effects.sparse_path import SparsePath
 from pellucid.effects.stability import Stability
 from pellucid.effects.summary import Summary
@@ -30,6 +31,7 @@ __all__ = [
     "Motifs",
     "PartContributions",
     "SiteMap",
+    "SolverReport",
     "SparsePath",
     "Stability",
     "Summary",
