@@ -63,7 +63,7 @@ class SolverReport:
     the landmark model to the exact one when both are fitted to some of the rows.
     """
     loo_error: float
-    """Relative standard error of the leave-one-out mean squared error."""
+    """How far the leave-one-out mean squared error may be off, relatively: about two standard errors."""
 
     def __repr__(self) -> str:
         what = "preconditioner of rank" if self.solver == "iterative" else "landmarks:"

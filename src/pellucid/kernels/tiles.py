@@ -23,7 +23,8 @@ from pellucid.kernels.base import Kernel
 from pellucid.kernels.discrete import Constant
 from pellucid.kernels.stationary import Matern, _Stationary
 
-Tile = Callable[[slice, slice], np.ndarray]
+_STRIP = 1 << 18  # bytes that stay in the cache while a profile is applied
+Tile = Callable[[slice | np.ndarray, slice], np.ndarray]
 
 
 def has_fast_tiles(kernel: Kernel) -> bool:
@@ -91,11 +92,17 @@ def _distance_tiles(kernel: _Stationary, X: np.ndarray, Y: np.ndarray, same: boo
 
     L, R = extended(X, True), extended(Y, False)
 
-    def tile(i: slice, j: slice) -> np.ndarray:
-        s = L[i] @ R[j].T
-        np.maximum(s, 0.0, out=s)
-        if same and i == j:
-            np.fill_diagonal(s, 0.0)
-        return kernel._profile(s)
+    def tile(i: slice | np.ndarray, j: slice) -> np.ndarray:
+        left, right = L[i], R[j]
+        s: np.ndarray = np.empty((len(left), len(right)), dtype=kind)
+        strip = max(1, _STRIP // max(s.itemsize * s.shape[1], 1))
+        for start in range(0, len(left), strip):
+            rows = slice(start, start + strip)
+            part = np.matmul(left[rows], right.T, out=s[rows])
+            np.maximum(part, 0.0, out=part)
+            if same and isinstance(i, slice) and i == j:
+                np.fill_diagonal(part[:, start:], 0.0)
+            s[rows] = kernel._profile(part)
+        return s
 
     return tile

@@ -11,7 +11,7 @@ from pellucid.linalg.threads import n_workers, side_by_side
 Tile = Callable[[slice, slice], np.ndarray]
 
 
-def symmetric_product(tile: Tile, V: np.ndarray, *, step: int = 2048) -> np.ndarray:
+def symmetric_product(tile: Tile, V: np.ndarray, *, step: int = 1024) -> np.ndarray:
     """Return ``A V`` for a symmetric ``A`` of which ``tile(rows, columns)`` gives any rectangle.
 
     Only tiles on and below the diagonal are asked for; each one serves its mirror image as well. Tiles may be

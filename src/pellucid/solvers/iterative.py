@@ -19,7 +19,8 @@ known; the difference is estimated with random signs :math:`z`,
 .. math:: B_{ii} \approx (M^{-1})_{ii} + \tfrac1t \sum_{k=1}^t z_{ki}\, [(B - M^{-1}) z_k]_i ,
 
 whose systems are solved along with that of the targets. The spread over the ``t`` samples, by the jackknife,
-says how far the leave-one-out error may be off, and takes out most of its bias.
+says how far the leave-one-out error may be off. Where the noise of the samples is much of what the estimates
+vary by, they are drawn towards a line in the slack of the preconditioner.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _ROUNDS = 12  # of solving for what a coarser product left
 _GAIN = 0.3  # a round that leaves more than this share of the residual is not worth another
 _COARSE_GOAL = 1e-4  # of the residual, within one round: float32 rarely carries further
 _PROBE_TOLERANCE = 3e-3
+_STREAM = 71_003
 
 Product = Callable[[np.ndarray], np.ndarray]
 
@@ -49,6 +51,7 @@ class IterativeFit:
     weight: np.ndarray  # (n,)
     quadratic: np.ndarray  # (q,): yᵀ (K + α S⁻¹)⁻¹ y
     samples: np.ndarray  # (t, n): estimates of the slack, each from one probe
+    prior: np.ndarray  # (n,): the slack that the preconditioner would have
     least: np.ndarray  # (n,): the slack cannot be smaller
     n_iter: int
     residual: float  # relative, of the linear system, in the fine product
@@ -62,25 +65,55 @@ class IterativeFit:
     @property
     def slack(self) -> np.ndarray:
         """Estimated one minus the leverages, of shape (n,)."""
-        return np.clip(self.samples.mean(axis=0), self.least, 1.0)
+        return self._clipped(self._steadied(self.samples)[0])
 
     @property
     def held_out_residuals(self) -> np.ndarray:
         """Estimated residuals with one observation of each row left out, of shape (n, q)."""
-        return self._held_out(self.samples.mean(axis=0))
+        return self._held_out(self.slack)
+
+    def _clipped(self, slack: np.ndarray) -> np.ndarray:
+        return np.clip(slack, self.least, 1.0)
 
     def _held_out(self, slack: np.ndarray) -> np.ndarray:
         m = np.maximum(1.0, self.weight)
-        return self.residuals * (m / (m - 1.0 + np.clip(slack, self.least, 1.0)))[:, None]
+        return self.residuals * (m / (m - 1.0 + self._clipped(slack)))[:, None]
+
+    def _steadied(self, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Means over probes drawn to a line in the preconditioner's slack, the line, and noise left."""
+        raw = samples.mean(axis=0)
+        prior = self.prior - self.prior.mean()
+        size = float(prior @ prior)
+        line = raw.mean() + (float(prior @ raw) / size * prior if size > 0 else 0.0)
+        line = np.maximum(line, 0.2 * raw.mean())
+        spread = float(np.mean((raw - line) ** 2))
+        noise = float(samples.var(axis=0, ddof=1).mean()) / len(samples) if len(samples) > 1 else 0.0
+        keep = max(1.0 - noise / spread, 0.0) if spread > 0 else 1.0
+        # what is within twice its noise of zero is not known to be near zero, where a quotient would explode
+        return (
+            np.maximum(line + keep * (raw - line), np.minimum(line, 2.0 * np.sqrt(noise))),
+            line,
+            keep * noise,
+        )
 
     def loo(self) -> tuple[np.ndarray, np.ndarray]:
-        """Leave-one-out mean squared error and its standard error from the probes, each of shape (q,)."""
+        """Leave-one-out mean squared error and twice its standard error by the probes, each of shape (q,)."""
         share, t = self.weight / self.weight.sum(), len(self.samples)
-        whole = share @ self.held_out_residuals**2
-        total = self.samples.sum(axis=0)
-        without = np.array([share @ self._held_out((total - one) / (t - 1)) ** 2 for one in self.samples])
-        error = np.sqrt((t - 1) / t * np.sum((without - without.mean(axis=0)) ** 2, axis=0))
-        return np.maximum(t * whole - (t - 1) * without.mean(axis=0), 0.5 * whole), error
+
+        def error(slack: np.ndarray) -> np.ndarray:
+            return share @ self._held_out(slack) ** 2
+
+        steadied, line, noise = self._steadied(self.samples)
+        whole = error(steadied)
+        if t == 1:
+            return whole, np.zeros_like(whole)
+        without = np.array([error(self._steadied(np.delete(self.samples, k, axis=0))[0]) for k in range(t)])
+        by_probes = (t - 1) / t * np.sum((without - without.mean(axis=0)) ** 2, axis=0)
+        # differences between rows that were taken out along with the noise: at most those that were left in
+        # and what noise of variance v is left moves the mean of 1/slack², by 3v/slack⁴
+        left = share @ (self._held_out(steadied) ** 2 * (3.0 * noise / self._clipped(steadied)[:, None] ** 2))
+        bounds = (whole - error(line)) ** 2 + left**2
+        return whole, 2.0 * np.sqrt(by_probes + bounds)
 
     @property
     def gcv(self) -> np.ndarray:
@@ -109,7 +142,9 @@ class IterativeSolver:
     def __post_init__(self) -> None:
         self.root = np.sqrt(self.weight)
         self.q = self.root / np.linalg.norm(self.root) if self.fit_intercept else None
-        signs = np.random.default_rng(self.random_state).integers(0, 2, (len(self.weight), self.n_probes))
+        # a stream of its own: with a plain seed, signs can be those of data simulated from the same seed
+        rng = np.random.default_rng([_STREAM, self.random_state])
+        signs = rng.integers(0, 2, (len(self.weight), self.n_probes))
         self.probes = 2.0 * signs - 1.0
 
     def project(self, V: np.ndarray) -> np.ndarray:
@@ -124,18 +159,21 @@ class IterativeSolver:
         def precondition(V: np.ndarray) -> np.ndarray:
             return self.project(inverse(V))
 
-        x, n_iter, residual, single = self._solve(Z, alpha, precondition, tol)
-        found, least = np.ones((1, len(Y))), np.ones(len(Y))
+        V = self.project(self.probes) if samples else self.probes[:, :0]
+        start = precondition(V)
+        x, solved, n_iter, residual, single = self._solve(Z, V, start, alpha, precondition, tol)
+        found, prior, least = np.ones((1, len(Y))), np.ones(len(Y)), np.ones(len(Y))
         if samples:
-            found, extra = self._slacks(alpha, precondition)
+            prior = self._known(alpha)
+            found = prior + alpha * (self.probes * (solved - start)).T
             least = np.minimum(alpha / (self.weight * self.diagonal + alpha), 1.0)
-            n_iter += extra
         return IterativeFit(
             alpha,
             alpha * x / self.root[:, None],
             self.weight,
             np.einsum("nq,nq->q", Z, x),
             found,
+            prior,
             least,
             n_iter,
             residual,
@@ -156,8 +194,15 @@ class IterativeSolver:
         return apply
 
     def _solve(
-        self, Z: np.ndarray, alpha: float, precondition: Product, tol: float
-    ) -> tuple[np.ndarray, int, float, bool]:
+        self,
+        Z: np.ndarray,
+        V: np.ndarray,
+        solved: np.ndarray,
+        alpha: float,
+        precondition: Product,
+        tol: float,
+    ) -> tuple[np.ndarray, np.ndarray, int, float, bool]:
+        """Solutions for the targets, round by round, and for the probes, along with the first round."""
         size = np.linalg.norm(Z, axis=0)
         unit = np.where(size > 0, size, 1.0)
         fine = self._operator(self.product, alpha)
@@ -166,23 +211,30 @@ class IterativeSolver:
         if np.linalg.norm(rest) > np.linalg.norm(Z):
             x, rest = np.zeros_like(Z), Z
         off, n_iter, product = float(np.max(np.linalg.norm(rest, axis=0) / unit)), 0, self.coarse
-        for _ in range(_ROUNDS):
-            if off <= tol:
+        for k in range(_ROUNDS):
+            if off <= tol and (k or not V.size):
                 break
-            goal = 0.5 * tol / off
+            goal = 0.5 * tol / max(off, tol)
+            if product is not None:
+                goal = max(goal, _COARSE_GOAL)
+            probes = (V, solved) if k == 0 else (V[:, :0], solved[:, :0])
             found = conjugate_gradients(
                 fine if product is None else self._operator(product, alpha),
-                rest,
+                np.hstack([rest, probes[0]]),
                 precondition=precondition,
-                tol=goal if product is None else max(goal, _COARSE_GOAL),
+                start=np.hstack([np.zeros_like(rest), probes[1]]) if k == 0 and V.size else None,
+                tol=np.append(np.full(Z.shape[1], goal), np.full(probes[0].shape[1], _PROBE_TOLERANCE)),
                 max_iter=self.max_iter,
                 step=self.step,
             )
             n_iter += found.n_iter
-            left = Z - fine(x + found.x)
+            if k == 0:
+                solved = found.x[:, Z.shape[1] :]
+            step = found.x[:, : Z.shape[1]]
+            left = Z - fine(x + step)
             now = float(np.max(np.linalg.norm(left, axis=0) / unit))
             if now < off:
-                x, rest = x + found.x, left
+                x, rest = x + step, left
             elif product is None:
                 break
             if now > _GAIN * off:
@@ -196,22 +248,11 @@ class IterativeSolver:
                 "small that rounding makes it look so. Raise alpha, or use solver='cholesky'."
             )
         self._starts["targets"] = x
-        return x, n_iter, off, product is not None
+        return x, solved, n_iter, off, product is not None
 
-    def _slacks(self, alpha: float, precondition: Product) -> tuple[np.ndarray, int]:
-        """Estimates ``α B_ii`` from each probe, of shape (t, n), and the number of steps."""
-        V = self.project(self.probes)
-        start = precondition(V)
-        found = conjugate_gradients(
-            self._operator(self.coarse or self.product, alpha),
-            V,
-            precondition=precondition,
-            start=start,
-            tol=_PROBE_TOLERANCE,
-            max_iter=self.max_iter,
-            step=self.step,
-        )
+    def _known(self, alpha: float) -> np.ndarray:
+        """The diagonal of ``α P M⁻¹ P``, whose factor is orthogonal to ``q``, of shape (n,)."""
         known = self.factor.inverse_diagonal(alpha)
-        if self.q is not None:  # of P M⁻¹ P, whose factor is orthogonal to q
+        if self.q is not None:
             known = known - self.q**2 * self.factor.rest(alpha)
-        return alpha * (known + (self.probes * (found.x - start)).T), found.n_iter
+        return alpha * known

@@ -23,9 +23,10 @@ from pellucid.models.common.ridge_types import RidgeFit, Score, Settings, relati
 from pellucid.solvers import Choice, Fits, SpectralSolver
 from pellucid.solvers.iterative import IterativeFit, IterativeSolver
 
-_TILE = 2048  # rows of a block: 16 MB in float32
+_TILE = 512  # rows of a block: 1 MB in float32, which stays in the cache
 _SINGLE_ROWS = 2000  # rows from which float32 blocks are worth a second round
 _START_ROWS = 1500  # rows of the sample on which alpha starts
+_WALK_ROWS = 12_000  # rows of the sample on which it is chosen
 _WALK_TOLERANCE = 1e-3  # of the solutions that serve to compare alphas
 _GAP_ROWS = 300
 _AS_GOOD = 1e-6  # smaller differences are rounding error
@@ -48,24 +49,24 @@ def fit_iterative(
     """Fit by preconditioned conjugate gradients; alpha by estimated leave-one-out where asked for."""
     begin = perf_counter()
     n, q = Y.shape
-    rank, probes = rank_for(n, settings.n_components), 16 if n < 20_000 else 8
+    rank, probes = rank_for(n, settings.n_components), 32 if n < 5000 else 16 if n < 20_000 else 8
     bytes_ = 8.0 * n * (1.5 * rank + 12 * (probes + q)) + 4.0 * 3 * _TILE**2 + 8.0 * n * X[0].size
     require_memory(n, bytes_ / (8.0 * n * n), what="the preconditioner and the vectors of the iteration")
     progress = Progress("conjugate gradients")
-    solver, unit = _start(kernel, X, weight, rank, probes, settings, progress)
-    start = _start_alpha(kernel, X, Y, weight, settings, unit)
-    expected = _expected_seconds(kernel, X, solver, start, probes + q, settings)
-    progress.label = f"conjugate gradients, about {expected:.0f} s for each alpha"
     path: AlphaPath | None = None
-    n_iter = 0
+    solver, n_iter = None, 0
     if settings.criterion is None:
         alphas = np.asarray(settings.alpha)
     else:
-        candidates = unit * relative_alphas(settings.floor) if settings.alphas is None else settings.alphas
-        path, n_iter = _walk(solver, Y, weight, np.sort(candidates), start, settings, score)
+        progress.label = "conjugate gradients, choosing alpha"
+        path, solver, n_iter = _choose_alpha(kernel, X, Y, weight, settings, score, progress)
         values = path.criterion(str(settings.criterion), Y, weight).mean(axis=1)
         best = np.flatnonzero(values <= values.min() * (1 + _AS_GOOD))[-1]
         alphas = np.full(q, path.alphas[best])
+    if solver is None:
+        solver, _ = _start(kernel, X, weight, rank, probes, settings, progress)
+    expected = _expected_seconds(kernel, X, solver, float(alphas.min()), probes + q, settings)
+    progress.label = f"conjugate gradients, about {expected:.0f} s"
     fits = {a: solver.fit(Y, float(a), tol=settings.tol) for a in np.unique(alphas)}
     progress.close()
     worst = max(fit.residual for fit in fits.values())
@@ -150,12 +151,32 @@ def _start(
     return solver, unit if unit > 64.0 * np.finfo(float).eps * offset / weight.sum() else 1.0
 
 
+def _choose_alpha(
+    kernel: Kernel,
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    settings: Settings,
+    score: Score | None,
+    progress: Progress,
+) -> tuple[AlphaPath, IterativeSolver | None, int]:
+    """The path over alphas, on all rows or a sample; the solver where that is of all rows; and steps."""
+    n, sampled = len(Y), len(Y) > _WALK_ROWS
+    if sampled:
+        rows = np.sort(np.random.default_rng(settings.random_state).choice(n, _WALK_ROWS, replace=False))
+        X, Y, weight, score = X[rows], Y[rows], weight[rows], None
+    rank, probes = rank_for(len(Y), settings.n_components), 32 if n < 5000 else 16 if n < 20_000 else 8
+    solver, unit = _start(kernel, X, weight, rank, probes, settings, progress)
+    start = _start_alpha(kernel, X, Y, weight, settings, unit)
+    candidates = unit * relative_alphas(settings.floor) if settings.alphas is None else settings.alphas
+    path, n_iter = _walk(solver, Y, weight, np.sort(candidates), start, settings, score)
+    return path, None if sampled else solver, n_iter
+
+
 def _start_alpha(
     kernel: Kernel, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, settings: Settings, unit: float
 ) -> float:
     """Best alpha of a sample of the rows: where the walk starts."""
-    if settings.criterion is None:
-        return float(np.min(settings.alpha))
     if settings.criterion == "ml":
         raise ValueError(
             "alpha='ml' needs the determinant of the kernel matrix, which only a stored matrix gives: choose "
@@ -276,8 +297,8 @@ def _expected_seconds(
     begin = perf_counter()
     symmetric_product(tile, V, step=_TILE)
     blocks = (len(X) / rows.stop) * (len(X) / rows.stop + 1) / 2
-    steps = 0.5 * np.sqrt(1.0 + solver.factor.values[-1] / alpha) * np.log(2.0 / settings.tol)
-    return (perf_counter() - begin) * 1.3 * blocks * float(steps) if len(solver.factor.values) else 0.0
+    steps = 0.5 * np.sqrt(1.0 / (alpha * solver.factor.rest(alpha))) * np.log(2.0 / settings.tol)
+    return (perf_counter() - begin) * 1.3 * blocks * float(steps)
 
 
 def _gap(kernel: Kernel, X: np.ndarray, Y: np.ndarray, fit: RidgeFit) -> float:
