@@ -38,7 +38,12 @@ def has_fast_tiles(kernel: Kernel) -> bool:
     """
     if isinstance(kernel, Sum | Product):
         return all(map(has_fast_tiles, kernel.operands))
-    return isinstance(kernel, _Stationary | Constant)
+    return isinstance(kernel, Constant) or _by_profile(kernel)
+
+
+def _by_profile(kernel: Kernel) -> bool:
+    """Whether the kernel is its profile of the distance, and nothing that a subclass made of it."""
+    return isinstance(kernel, _Stationary) and type(kernel)._gram is _Stationary._gram
 
 
 def gram_tiles(kernel: Kernel, X: np.ndarray, Y: np.ndarray | None = None, *, single: bool = False) -> Tile:
@@ -76,7 +81,7 @@ def _tiles(kernel: Kernel, X: np.ndarray, Y: np.ndarray, same: bool, kind: type,
         return lambda i, j: np.full((len(X[i]), len(Y[j])), kernel.value, dtype=kind)
     # a kink at zero distance makes half the digits of a distance count
     sharp = isinstance(kernel, Matern) and kernel.nu == 0.5 and kind is np.float64
-    if isinstance(kernel, _Stationary) and numeric and not sharp:
+    if isinstance(kernel, _Stationary) and _by_profile(kernel) and numeric and not sharp:
         return _distance_tiles(kernel, X, Y, same, kind)
     return lambda i, j: kernel._gram(X[i], Y[j])
 

@@ -26,7 +26,7 @@ _GRID = (
 # Length-scales of one feature each are taken to lie within a factor of e or so of the start, unless the data
 # say otherwise: this is the standard deviation of their logarithms before any data were seen.
 _SPREAD = 1.0
-MOST_ROWS = 6000  # a descent sees no more rows than this
+MOST_ROWS = 3000  # a descent sees no more rows than this
 _GAIN = 1e-3  # a finish on all rows stops when the next step promises less: 0.05 % of the error
 _TRIES = 6  # lengths tried for a step of it
 
@@ -81,7 +81,7 @@ def learn_parameters(
     """Minimise a criterion over the hyperparameters of ``kernel`` and, if ``learn_alpha``, over alpha.
 
     ``tied`` moves parameters with one value per column, such as length-scales, by one common factor. With
-    many rows the descent first runs on a sample of them, to the end, and finishes on all, or on 6000 of them,
+    many rows the descent first runs on a sample of them, to the end, and finishes on all, or on 3000 of them,
     with less patience.
     ``ard`` has many length-scales to learn: a prior holds them near the start, the less the more rows there
     are, and the finish on all rows takes the curvature over from the sample.
