@@ -1,4 +1,4 @@
-"""Claim: kernel ridge of many rows runs in little memory, and faster than Nyström features with a ridge.
+"""Claim: exact kernel ridge of 40 000 rows takes less than 4 GB; and many rows beside Nystroem.
 
 Parts, each fit in a process of its own, with the threads that the environment allows:
 

@@ -6,7 +6,7 @@ For a function of the scaled distance the rows are extended by their squared nor
           \begin{pmatrix} -2 a_j & 1 & |a_j|^2 \end{pmatrix}^T ,
 
 so that one matrix product makes a rectangle of squared distances, and the kernel's own profile the rest. In
-float32 that is about a tenth of the time of the exact distances in float64; errors are of the order of the
+float32 that takes about half the time that it takes in float64; errors are of the order of the
 precision times the squared norms, which is why rows are centred first. Sums, products and constants are made
 of their parts; any other kernel is evaluated as usual, in float64.
 """
