@@ -7,8 +7,8 @@ weighted, centred sums
 .. math:: G = \sum_i s_i (z_i - \bar z)(z_i - \bar z)^T = V D V^T, \qquad c = \sum_i s_i (z_i - \bar z) y_i ,
 
 and with them the solution :math:`w = V (D + \alpha)^{-1} V^T c` of every α. These are the normal equations
-that Falkon solves by iteration [1]_. Up to some thousand landmarks their matrix can be formed, at the speed of
-matrix products, and it gives the whole path of α at once. A second pass
+that Falkon solves by iteration [1]_. Up to some thousand landmarks their matrix can be formed, at the
+speed of matrix products, and it gives the whole path of α at once. A second pass
 gives residuals and leverages :math:`h_i = s_i / \sum s + s_i \|(D + \alpha)^{-1/2} V^T (z_i - \bar z)\|^2`:
 leave-one-out is exact, for the landmarks as they are.
 
