@@ -15,6 +15,7 @@ from pellucid.effects.parts import PartContributions, SiteMap
 from pellucid.effects.purify import purify_effects, purify_surface
 from pellucid.effects.shapley import ShapleyValues
 from pellucid.effects.sobol import SobolShares
+from pellucid.effects.solver_report import SolverReport
 from pellucid.effects.sparse_path import SparsePath
 from pellucid.effects.stability import Stability
 from pellucid.effects.summary import Summary
@@ -41,6 +42,7 @@ __all__ = [
     "ShapleyValues",
     "SiteMap",
     "SobolShares",
+    "SolverReport",
     "SparsePath",
     "Stability",
     "Summary",

@@ -162,11 +162,17 @@ class Matern(_Stationary):
 
     def _profile(self, s: np.ndarray) -> np.ndarray:
         t = self._distance(s)
-        value = np.exp(-t)
+        value = np.negative(t)
+        np.exp(value, out=value)
         if self.nu == 1.5:
-            value *= 1.0 + t
-        elif self.nu == 2.5:
-            value *= 1.0 + t + t * t / 3.0
+            t += 1.0
+            value *= t
+        elif self.nu == 2.5:  # 1 + t + t²/3 by Horner's rule
+            p = t / 3.0
+            p += 1.0
+            p *= t
+            p += 1.0
+            value *= p
         return value
 
     def _distance(self, s: np.ndarray) -> np.ndarray:

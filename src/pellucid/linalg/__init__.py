@@ -3,6 +3,7 @@
 from pellucid.linalg.blocks import for_each_block, row_blocks
 from pellucid.linalg.centering import Prepared, prepare, rank_one_update
 from pellucid.linalg.column_space import ColumnSpace
+from pellucid.linalg.conjugate_gradients import conjugate_gradients
 from pellucid.linalg.counts import count_products, count_table, unary
 from pellucid.linalg.distances import (
     contract_squared_differences,
@@ -21,13 +22,16 @@ from pellucid.linalg.lapack import lower_factor, lower_inverse
 from pellucid.linalg.low_rank_eigh import positive_spectrum
 from pellucid.linalg.memory import available_memory, format_bytes, require_memory
 from pellucid.linalg.nystrom import pivoted_cholesky
+from pellucid.linalg.preconditioner import LowRank, low_rank_preconditioner
 from pellucid.linalg.scale import column_scale, power_of_two
 from pellucid.linalg.symmetric import symmetrise
+from pellucid.linalg.symmetric_product import symmetric_product
 from pellucid.linalg.threads import limited_threads, side_by_side
 from pellucid.linalg.wide import apply, column_moments
 
 __all__ = [
     "ColumnSpace",
+    "LowRank",
     "Prepared",
     "apply",
     "available_memory",
@@ -36,12 +40,14 @@ __all__ = [
     "cholesky_in_place",
     "column_moments",
     "column_scale",
+    "conjugate_gradients",
     "contract_squared_differences",
     "count_products",
     "count_table",
     "for_each_block",
     "format_bytes",
     "inverse_diagonal_in_place",
+    "low_rank_preconditioner",
     "lower_factor",
     "lower_inverse",
     "manhattan_distances",
@@ -57,6 +63,7 @@ __all__ = [
     "smallest_eigenvalue",
     "solve_cholesky",
     "squared_distances",
+    "symmetric_product",
     "symmetrise",
     "unary",
 ]

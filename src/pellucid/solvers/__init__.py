@@ -4,7 +4,7 @@ Solvers see matrices, never a kernel.
 """
 
 from pellucid.solvers.calibration import Calibration, calibrate
-from pellucid.solvers.choice import SOLVERS, Choice, choose_solver
+from pellucid.solvers.choice import SOLVERS, TALL, Choice, choose_solver
 from pellucid.solvers.dual import CholeskySolver, SpectralSolver
 from pellucid.solvers.fits import CRITERIA, Fits
 from pellucid.solvers.glm import GLMFit, GLMProblem, fit_glm
@@ -29,6 +29,7 @@ __all__ = [
     "PrimalSolver",
     "SOLVERS",
     "SpectralSolver",
+    "TALL",
     "calibrate",
     "check_positive",
     "check_spectrum",

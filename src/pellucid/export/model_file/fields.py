@@ -27,6 +27,7 @@ LATER = {
     "BaseEstimator": ("weights",),
     "Column": ("ordered",),
     "LeaveOneOut": ("root_mse",),
+    "KernelRidgeBase": ("n_components", "tol", "random_state"),
     "LooSearch": ("criterion",),
 }
 """Parameters and fields that files of earlier versions lack, by class: they get their defaults."""

@@ -53,6 +53,8 @@ FITTED: dict[str, dict[str, Any]] = {
         "_primal": _Reals | None,
         "_chosen _single": bool,
         "solver_ solver_reason_": str,
+        "solver_report_?": "SolverReport",
+        "_centres?": np.ndarray | None,
         "_criteria": dict[str, float],
         "loo_": "LeaveOneOut",
         "effective_dof_ log_marginal_likelihood_? scale_?": Numbers,

@@ -21,7 +21,7 @@ from pellucid.losses import REGISTRY, Loss
 from pellucid.models.common.kernel_features import EXACT_ROWS, KernelFeatures, kernel_features
 from pellucid.models.common.kernel_machine import KernelMachine
 from pellucid.models.common.length_scale import choose_length_scale
-from pellucid.models.common.ridge_fit import Settings
+from pellucid.models.common.ridge_types import Settings
 from pellucid.solvers import GLMProblem
 from pellucid.solvers.alpha_search import (
     AlphaChoice,

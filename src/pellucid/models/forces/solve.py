@@ -14,12 +14,13 @@ from pellucid._progress import Progress
 from pellucid.linalg import (
     available_memory,
     cholesky_in_place,
+    conjugate_gradients,
     format_bytes,
+    low_rank_preconditioner,
     pivoted_cholesky,
     require_memory,
     solve_cholesky,
 )
-from pellucid.linalg.conjugate_gradients import conjugate_gradients, low_rank_preconditioner
 from pellucid.models.forces.hessian import (
     ForceKernel,
     ForceSum,

@@ -38,7 +38,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
     {alphas, fit_intercept, solver}
     alpha_per_output : bool, default=False
         With several outputs, whether each chooses its own alpha.
-    {indefinite, weights}
+    {n_components, tol, random_state, indefinite, weights}
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
     scale_ : float or ndarray of shape (n_outputs,)
         Variance of the Gaussian process in units of the kernel: one when alpha was given, most likely when
         alpha was chosen.
-    {solver_, X_fit_, n_features_in_, feature_names_in_}
+    {solver_, solver_report_, X_fit_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -98,6 +98,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         fit_intercept: bool = True,
         solver: str = "auto",
         alpha_per_output: bool = False,
+        n_components: int | None = None,
+        tol: float = 1e-4,
+        random_state: int = 0,
         indefinite: str = "raise",
         weights: str = "auto",
     ) -> None:
@@ -282,7 +285,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
             facts.append(("leave-one-out RMSE", np.asarray(self.loo_.rmse)))
         if np.all(spread > 0):
             facts.append(("leave-one-out R²", 1.0 - lost / spread))
-        facts.append(("log marginal likelihood", np.asarray(self.log_marginal_likelihood_)))
+        if hasattr(self, "log_marginal_likelihood_"):
+            facts.append(("log marginal likelihood", np.asarray(self.log_marginal_likelihood_)))
         if self._has_variances:
             facts.append(("noise standard deviation", np.sqrt(self.noise_variance_)))
         if not self._chosen:

@@ -26,6 +26,7 @@ _GRID = (
 # Length-scales of one feature each are taken to lie within a factor of e or so of the start, unless the data
 # say otherwise: this is the standard deviation of their logarithms before any data were seen.
 _SPREAD = 1.0
+MOST_ROWS = 3000  # a descent sees no more rows than this
 _GAIN = 1e-3  # a finish on all rows stops when the next step promises less: 0.05 % of the error
 _TRIES = 6  # lengths tried for a step of it
 
@@ -56,6 +57,7 @@ class Learned:
     alpha: float
     n_evaluations: int
     converged: bool  # False when the limit on the number of steps was hit
+    n_rows: int = 0  # that there were
 
 
 def sample_rows(n: int) -> np.ndarray | None:
@@ -79,7 +81,8 @@ def learn_parameters(
     """Minimise a criterion over the hyperparameters of ``kernel`` and, if ``learn_alpha``, over alpha.
 
     ``tied`` moves parameters with one value per column, such as length-scales, by one common factor. With
-    many rows the descent first runs on a sample of them, to the end, and finishes on all, with less patience.
+    many rows the descent first runs on a sample of them, to the end, and finishes on all, or on 3000 of them,
+    with less patience.
     ``ard`` has many length-scales to learn: a prior holds them near the start, the less the more rows there
     are, and the finish on all rows takes the curvature over from the sample.
     """
@@ -94,6 +97,9 @@ def learn_parameters(
         bounds[-1] = min(float(floor), 0.0), 2.0 * _REACH
     else:
         bounds[-1] = 0.0
+    n_rows = len(data)
+    if n_rows > MOST_ROWS:  # always the same rows for the same data
+        data = data.at(np.sort(np.random.default_rng(1).choice(len(data), MOST_ROWS, replace=False)))
     progress = Progress("learning kernel parameters")
     found, H, evaluations, converged = np.zeros(n_free + 1), None, 0, True
     sample = sample_rows(len(data))
@@ -116,7 +122,7 @@ def learn_parameters(
         evaluations += n
     progress.close()
     learned, alpha = objective.parameters(np.round(found * _GRID) / _GRID)
-    return Learned(learned, alpha, evaluations, converged)
+    return Learned(learned, alpha, evaluations, converged, n_rows)
 
 
 def finish(

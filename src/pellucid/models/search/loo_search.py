@@ -20,7 +20,7 @@ from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
 from pellucid.linalg import limited_threads
 from pellucid.models.ridge.base import KernelRidgeBase
-from pellucid.models.search.gradient_search import Data, Learned, learn_parameters, sample_rows
+from pellucid.models.search.gradient_search import MOST_ROWS, Data, Learned, learn_parameters, sample_rows
 from pellucid.solvers import CRITERIA
 
 # Up to so many rows per length-scale, leave-one-out alone would fit the rows at hand too well.
@@ -244,7 +244,9 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         """Fit with the learned kernel, alpha chosen anew: near the learned one if that has the same aim."""
         params: dict[str, Any] = {"kernel": found.kernel}
         near = self.estimator.alpha == by
-        if not isinstance(self.estimator.alpha, str) or self.estimator.alphas is not None or thorough > near:
+        given = not isinstance(self.estimator.alpha, str) or self.estimator.alphas is not None
+        many = found.n_rows > MOST_ROWS  # whose alpha may be far from that of a sample
+        if given or thorough > near or many:
             return _fitted(self.estimator, params, X, y, sample_weight)
         reach = 8 if thorough else 1 if near else 3
         factors = 10.0 ** (np.arange(-reach, reach + 1) / 4.0)
@@ -356,6 +358,8 @@ def _fitted(estimator: Any, params: dict[str, Any], X: Any, y: Any, sample_weigh
 
 def _value(model: Any, criterion: str) -> float:
     """Criterion of a fitted model, smaller is better."""
+    if "ml" not in model._criteria:  # of many rows only errors are known
+        return model._criteria["loo" if criterion in ("ml", "mixed") else criterion]
     if criterion != "mixed":
         return model._criteria[criterion]
     error = max(model._criteria["loo"], np.finfo(float).tiny)
