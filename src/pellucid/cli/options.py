@@ -92,12 +92,22 @@ Drop = Annotated[
 # ------------------------------------------------------------------------- the model
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file, as fit --out writes it.")]
 ModelName = Annotated[
-    str,
+    str | None,
     _fit(
         "--model",
         "-m",
         metavar="NAME",
-        help="additive, sparse-additive, isk, interpretable, ridge or glm.",
+        help="additive (if nothing is said), sparse-additive, isk, interpretable, ridge (with --kernel) or "
+        "glm.",
+    ),
+]
+KernelFormula = Annotated[
+    str | None,
+    _fit(
+        "--kernel",
+        "-k",
+        metavar="FORMULA",
+        help="Kernels with the columns that they read, as in 'tanimoto(smiles) + rbf(dose)'; ridge and glm.",
     ),
 ]
 ModelNames = Annotated[

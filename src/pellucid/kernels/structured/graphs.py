@@ -106,6 +106,7 @@ class WeisfeilerLehman(GraphKernel):
            [ 5., 10.]])
     """
 
+    worth_trying = (("depth", (1, 2, 3, 4)),)
     parameters = ("depth", "edge_labels", "normalise")
 
     def __init__(self, depth: int = 3, *, edge_labels: bool = True, normalise: bool = True) -> None:
