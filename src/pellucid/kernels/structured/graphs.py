@@ -15,14 +15,14 @@ from pellucid.kernels.structured.graph import Graph, read_graph
 
 _LONGEST = 60  # characters of a label, beyond which its digest stands for it
 
-Found = Iterator[tuple[str, tuple[int, ...]]]
+Found = Iterator[tuple[str, tuple[int, ...], float]]
 
 
 class GraphKernel(CountedParts, register=False):
     """What kernels of graphs share; subclasses say what is found in one graph."""
 
     def _find(self, graph: Graph, covers: bool) -> Found:
-        """Yield the name of each part and the sites it covers: nodes, then edges after the last node."""
+        """Yield the name of each part, the sites it covers (nodes, then edges after them) and its value."""
         raise NotImplementedError
 
     @classmethod
@@ -50,11 +50,12 @@ class GraphKernel(CountedParts, register=False):
         return Sites(graph.labels, graph.edges)
 
     def _occurrences(self, objects: np.ndarray, covers: int = 0) -> Occurrences:
-        row, part, sites = [], [], []
+        row, part, values, sites = [], [], [], []
         number: dict[str, int] = {}
         for i, item in enumerate(objects):
-            for name, cover in self._find(read_graph(item), i < covers):
+            for name, cover, value in self._find(read_graph(item), i < covers):
                 row.append(i)
+                values.append(value)
                 part.append(number.setdefault(name, len(number)))
                 if i < covers:
                     sites.append(cover)
@@ -62,7 +63,7 @@ class GraphKernel(CountedParts, register=False):
         return Occurrences(
             np.array(row, dtype=np.intp),
             np.array(part, dtype=np.intp),
-            np.ones(len(row)),
+            np.array(values, dtype=float),
             len(number),
             lambda parts: [names[p] for p in parts],
             sites,
@@ -117,8 +118,8 @@ class WeisfeilerLehman(GraphKernel):
     def _find(self, graph: Graph, covers: bool) -> Found:
         around = graph.neighbours
         n = len(graph.labels)
-        marks = [_plain(mark) for mark in graph.edge_labels] if self.edge_labels else []
-        labels = [_plain(label) for label in graph.labels]
+        marks = [plain(mark) for mark in graph.edge_labels] if self.edge_labels else []
+        labels = [plain(label) for label in graph.labels]
         steps = graph.distances() if covers else None
         for depth in range(self.depth + 1):
             if depth:
@@ -131,13 +132,16 @@ class WeisfeilerLehman(GraphKernel):
                     for v in range(n)
                 ]
             for v, label in enumerate(labels):
-                yield label, () if steps is None else _ball(graph, steps[v], depth)
+                yield label, () if steps is None else _ball(graph, steps[v], depth), 1.0
 
 
 class ShortestPath(GraphKernel):
-    """The shortest-path kernel: how often two labels occur at the same distance.
+    r"""The shortest-path kernel: how often two labels occur at the same distance.
 
-    A part such as ``C~2~O`` is a pair of nodes with these labels, two steps apart; each pair counts once.
+    A part such as ``C~2~O`` is a pair of nodes with these labels, two steps apart, and :math:`k(x, y)` is the
+    number of pairs in ``x`` and ``y`` with the same labels and distance.
+    The kernel counts ordered pairs, so that a pair has the value 2 if its labels are equal, and otherwise
+    :math:`\sqrt 2`, as it stands for two.
 
     Parameters
     ----------
@@ -155,8 +159,8 @@ class ShortestPath(GraphKernel):
     >>> from pellucid.kernels import ShortestPath
     >>> chain, star = ("CCO", [(0, 1), (1, 2)]), ("COC", [(0, 1), (1, 2)])
     >>> ShortestPath(normalise=False)([chain, star])
-    array([[3., 2.],
-           [2., 5.]])
+    array([[ 8.,  4.],
+           [ 4., 12.]])
     """
 
     parameters = ("most", "normalise")
@@ -168,12 +172,13 @@ class ShortestPath(GraphKernel):
 
     def _find(self, graph: Graph, covers: bool) -> Found:
         steps = graph.distances()
-        labels = [_plain(label) for label in graph.labels]
+        labels = [plain(label) for label in graph.labels]
         for u, v in zip(*np.nonzero(np.triu(steps > 0)), strict=True):
             distance = int(steps[u, v])
             if self.most is None or distance <= self.most:
                 first, last = sorted((labels[u], labels[v]))
-                yield f"{first}~{distance}~{last}", (int(u), int(v))
+                value = 2.0 if first == last else np.sqrt(2.0)  # both directions, of one part or of two
+                yield f"{first}~{distance}~{last}", (int(u), int(v)), value
 
 
 def _ball(graph: Graph, steps: np.ndarray, depth: int) -> tuple[int, ...]:
@@ -184,7 +189,7 @@ def _ball(graph: Graph, steps: np.ndarray, depth: int) -> tuple[int, ...]:
     return (*nodes, *(n + i for i, (u, v) in enumerate(graph.edges) if inside[u] or inside[v]))
 
 
-def _plain(label: str) -> str:
+def plain(label: str) -> str:
     """A label in which the signs that join labels do not occur."""
     if label.isalnum():
         return label

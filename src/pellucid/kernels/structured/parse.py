@@ -39,7 +39,7 @@ class Formula:
     >>> [(one.kernel, one.name, one.values) for one in formula.open]
     [('Tanimoto', 'radius', (1, 2, 3))]
     >>> formula.kernel({formula.open[0]: 3})
-    Tanimoto(radius=3).on(['smiles']) + RBF(length_scale=2.0).on(['dose'])
+    Tanimoto(radius=3, fragments='morgan', counts=True).on(['smiles']) + RBF(length_scale=2.0).on(['dose'])
     """
 
     def __init__(self, text: str) -> None:
