@@ -13,6 +13,9 @@ from pellucid.kernels.structured.graph import Graph
 from pellucid.kernels.structured.graphs import Found, GraphKernel, plain
 from pellucid.kernels.structured.letters import require_room
 
+Walk = tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]
+"""Nodes, edges, and the labels that are met on the way."""
+
 
 class RandomWalk(GraphKernel):
     r"""The random walk kernel: how often the same labels follow one another on walks.
@@ -74,7 +77,7 @@ class RandomWalk(GraphKernel):
         marks = [plain(m) for m in graph.edge_labels] if self.edge_labels else []
         degree = np.array([len(around) for around in graph.neighbours], dtype=float)
         require_room(n * max(degree.max(initial=1.0), 1.0) ** self.length, f"Walks of {self.length} steps")
-        walks = [((v,), (), (labels[v],)) for v in range(n)]  # nodes, edges, and what is met on the way
+        walks: list[Walk] = [((v,), (), (labels[v],)) for v in range(n)]
         for steps in range(self.length + 1):
             for nodes, edges, met in walks:
                 back = met[::-1]
