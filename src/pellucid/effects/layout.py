@@ -18,7 +18,7 @@ def flat_layout(site: SiteMap) -> np.ndarray:
 
 def by_distance(n: int, bonds: tuple[tuple[int, int], ...]) -> np.ndarray:
     """Places whose distances are near those along the graph: classical scaling, then stress majorisation."""
-    D = Graph(("",) * n, bonds).distances().astype(float)
+    D = Graph(("",) * n, bonds).distances.astype(float)
     D[D < 0] = max(D.max(), 1.0) + 1.0  # what is not connected stands apart
     H = np.eye(n) - 1.0 / n
     values, vectors = np.linalg.eigh(-0.5 * H @ D**2 @ H)

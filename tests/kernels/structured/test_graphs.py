@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from pellucid.exceptions import NotEnoughMemoryError
 from pellucid.kernels import Graphlet, RandomWalk, ShortestPath, WeisfeilerLehman
+from pellucid.kernels.structured.batch import Batch
 from pellucid.kernels.structured.graph import read_graph
 
 
@@ -175,6 +176,17 @@ def test_nodes_in_another_order_make_the_same_graph():
     other = (list("CBA"), [(0, 1), (2, 1)], ["y", "x"])
     for kernel in (WeisfeilerLehman(3), ShortestPath(), RandomWalk(3), Graphlet(3)):
         assert_allclose(kernel([one, other]), 1.0)
+
+
+def test_large_graphs_have_the_same_distances():
+    rng = np.random.default_rng(0)
+    n = 120
+    edges = [(int(rng.integers(v)), v) for v in range(1, n) if v % 40] + [(0, 7), (45, 60)]
+    graph = read_graph((["A"] * n, edges))
+    found = Batch.of([read_graph((["B"], [])), graph], edge_labels=True).distances()
+    assert_array_equal(found[0], [[0]])
+    assert_array_equal(found[1], graph.distances)
+    assert (graph.distances < 0).any()
 
 
 def test_labels_cannot_be_mistaken_for_subtrees():

@@ -10,8 +10,10 @@ import numpy as np
 
 from pellucid.kernels.base import Kernel
 from pellucid.kernels.checks import whole
+from pellucid.kernels.structured.batch import Batch
 from pellucid.kernels.structured.counts import CountedParts, Occurrences, Sites
 from pellucid.kernels.structured.graph import Graph, read_graph
+from pellucid.kernels.structured.letters import number_values
 
 _LONGEST = 60  # characters of a label, beyond which its digest stands for it
 
@@ -115,24 +117,52 @@ class WeisfeilerLehman(GraphKernel):
         self.edge_labels = bool(edge_labels)
         self.normalise = bool(normalise)
 
-    def _find(self, graph: Graph, covers: bool) -> Found:
-        around = graph.neighbours
-        n = len(graph.labels)
-        marks = [plain(mark) for mark in graph.edge_labels] if self.edge_labels else []
-        labels = [plain(label) for label in graph.labels]
-        steps = graph.distances() if covers else None
+    def _occurrences(self, objects: np.ndarray, covers: int = 0) -> Occurrences:
+        batch = Batch.of([read_graph(item) for item in objects], self.edge_labels)
+        colours, parts, n_parts = batch.labels, [], 0
+        first: list[np.ndarray] = []  # of each part, a node from which it is seen
         for depth in range(self.depth + 1):
             if depth:
-                labels = [
-                    _short(
-                        f"{labels[v]}("
-                        + ",".join(sorted((marks[e] if marks else "") + labels[u] for u, e in around[v]))
-                        + ")"
-                    )
-                    for v in range(n)
-                ]
-            for v, label in enumerate(labels):
-                yield label, () if steps is None else _ball(graph, steps[v], depth), 1.0
+                colours = batch.refine(colours)
+            n_colours = int(colours.max(initial=-1)) + 1
+            node = np.zeros(n_colours, dtype=np.intp)
+            node[colours[::-1]] = np.arange(len(colours))[::-1]
+            first.append(node)
+            parts.append(colours + n_parts)
+            n_parts += n_colours
+        depth_of = np.repeat(np.arange(self.depth + 1), [len(nodes) for nodes in first])
+        node_of = np.concatenate(first)
+        seen: dict[tuple[int, int], str] = {}
+        return Occurrences(
+            np.tile(batch.row, self.depth + 1),
+            np.concatenate(parts),
+            np.ones(len(batch.labels) * (self.depth + 1)),
+            n_parts,
+            lambda chosen: [self._name(batch, int(node_of[p]), int(depth_of[p]), seen) for p in chosen],
+            [
+                cover
+                for depth in range(self.depth + 1)
+                for graph in batch.graphs[:covers]
+                for cover in _balls(graph, depth)
+            ],
+        )
+
+    def _name(self, batch: Batch, node: int, depth: int, seen: dict[tuple[int, int], str]) -> str:
+        """The label of a node at a depth, from those of depth less one."""
+        if (node, depth) not in seen:
+            g = int(np.searchsorted(batch.first, node, side="right")) - 1
+            graph, start = batch.graphs[g], int(batch.first[g])
+            if depth == 0:
+                name = plain(graph.labels[node - start])
+            else:
+                marks = graph.edge_labels if self.edge_labels else ()
+                around = sorted(
+                    (plain(marks[e]) if marks else "") + self._name(batch, start + u, depth - 1, seen)
+                    for u, e in graph.neighbours[node - start]
+                )
+                name = _short(f"{self._name(batch, node, depth - 1, seen)}({','.join(around)})")
+            seen[node, depth] = name
+        return seen[node, depth]
 
 
 class ShortestPath(GraphKernel):
@@ -170,15 +200,49 @@ class ShortestPath(GraphKernel):
         self.most = None if most is None else whole(most, "most")
         self.normalise = bool(normalise)
 
-    def _find(self, graph: Graph, covers: bool) -> Found:
-        steps = graph.distances()
-        labels = [plain(label) for label in graph.labels]
-        for u, v in zip(*np.nonzero(np.triu(steps > 0)), strict=True):
-            distance = int(steps[u, v])
-            if self.most is None or distance <= self.most:
-                first, last = sorted((labels[u], labels[v]))
-                value = 2.0 if first == last else np.sqrt(2.0)  # both directions, of one part or of two
-                yield f"{first}~{distance}~{last}", (int(u), int(v)), value
+    def _occurrences(self, objects: np.ndarray, covers: int = 0) -> Occurrences:
+        batch = Batch.of([read_graph(item) for item in objects], edge_labels=False)
+        steps = batch.distances()
+        pairs = [np.nonzero(np.triu(D > 0)) for D in steps]
+        if self.most is not None:
+            near = [D[pair] <= self.most for D, pair in zip(steps, pairs, strict=True)]
+            pairs = [(u[n], v[n]) for (u, v), n in zip(pairs, near, strict=True)]
+        row = np.repeat(np.arange(len(pairs)), [len(u) for u, _ in pairs])
+        distance = _joined([D[pair] for D, pair in zip(steps, pairs, strict=True)])
+        ends = batch.labels[
+            np.stack([_joined([pair[end] for pair in pairs]) for end in (0, 1)]) + batch.first[row]
+        ]
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        base = len(batch.names)
+        found, part = number_values((distance * base + low) * base + high)
+
+        def names(chosen: np.ndarray) -> list[str]:
+            made = []
+            for code in found[chosen].tolist():
+                rest, last = divmod(code, base)
+                length, label = divmod(rest, base)
+                one, other = sorted((plain(batch.names[label]), plain(batch.names[last])))
+                made.append(f"{one}~{length}~{other}")
+            return made
+
+        return Occurrences(
+            row,
+            part,
+            np.where(low == high, 2.0, np.sqrt(2.0)),  # both directions, of one part or of two
+            len(found),
+            names,
+            [ends for u, v in pairs[:covers] for ends in zip(u.tolist(), v.tolist(), strict=True)],
+        )
+
+
+def _joined(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([np.zeros(0, dtype=np.intp), *arrays])
+
+
+def _balls(graph: Graph, depth: int) -> list[tuple[int, ...]]:
+    """For each node, the nodes within ``depth`` steps, and the edges on the way to them."""
+    steps = graph.distances
+    return [_ball(graph, steps[v], depth) for v in range(len(graph.labels))]
 
 
 def _ball(graph: Graph, steps: np.ndarray, depth: int) -> tuple[int, ...]:
