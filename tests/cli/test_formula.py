@@ -98,6 +98,16 @@ def test_what_cannot_be_read_is_one_sentence(pellucid, table, options, message):
     assert message in done.err.strip().splitlines()[-1]
 
 
+def test_a_product_has_no_parts_and_says_so(pellucid, table, tmp_path):
+    out = tmp_path / "p.pellucid"
+    formula = "spectrum(seq, k=2) * rbf(dose, length_scale=1)"
+    pellucid("fit", table[1], "-t", "level", "--kernel", formula, "--split", 0, "-o", out)
+    assert "features act together in its kernel" in pellucid("explain", out).out
+    done = pellucid("explain", out, table[1], "--row", 1)
+    assert done.code == 1
+    assert "inside a product or power" in done.err
+
+
 def test_a_row_without_a_sequence_is_named(pellucid, table, tmp_path):
     frame, path = table
     out = tmp_path / "s.pellucid"

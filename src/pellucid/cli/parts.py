@@ -8,12 +8,20 @@ import numpy as np
 
 from pellucid.cli.console import show, show_json, show_table
 from pellucid.effects import Motifs, PartContributions
+from pellucid.effects.parts import counts_parts as splits
+from pellucid.kernels import Kernel
 
 
 def counts_parts(model: Any) -> bool:
     """Whether the predictions of a model are sums over words, subtrees or fragments."""
     kernel = getattr(model, "kernel_", None)
-    return hasattr(model, "part_contributions") and getattr(kernel, "reads_objects", False)
+    return hasattr(model, "part_contributions") and isinstance(kernel, Kernel) and splits(kernel)
+
+
+def reads_objects(model: Any) -> bool:
+    """Whether a model compares strings, graphs or molecules."""
+    kernel = getattr(model, "kernel_", None)
+    return isinstance(kernel, Kernel) and kernel.reads_objects
 
 
 def motifs_document(motifs: Motifs) -> list[dict[str, Any]]:

@@ -8,7 +8,8 @@ import numpy as np
 
 from pellucid.effects.layout import flat_layout
 from pellucid.effects.parts import PartContributions, SiteMap, summands
-from pellucid.kernels import CountedParts, NGrams
+from pellucid.effects.parts import counts_parts as splits
+from pellucid.kernels import CountedParts, Kernel, NGrams
 from pellucid.kernels.structured.chem import molecular_graph
 from pellucid.kernels.structured.sequences import SequenceKernel
 from pellucid.report.packing import rounded
@@ -21,9 +22,7 @@ _CLASSES = 8  # with motifs of their own
 def counts_parts(model: Any) -> bool:
     """Whether the predictions of a model are sums over parts of strings, graphs or molecules."""
     kernel: Any = getattr(model, "kernel_", None)
-    if not hasattr(model, "part_contributions") or not getattr(kernel, "reads_objects", False):
-        return False
-    return any(isinstance(term.kernel, CountedParts) for term in summands(kernel))
+    return hasattr(model, "part_contributions") and isinstance(kernel, Kernel) and splits(kernel)
 
 
 def object_columns(model: Any, n_columns: int) -> dict[int, dict[str, Any]]:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.effects.deletion import DeletionFidelity, measure_deletion
 from pellucid.effects.motifs import Motifs, find_motifs
-from pellucid.effects.parts import explain_parts
+from pellucid.effects.parts import counts_parts, explain_parts, without_parts
 
 _MOST_ROWS = 5000  # rows beyond which motifs have no standard errors, as these need the kernel matrix
 
@@ -119,8 +119,8 @@ class PartsReading:
     def motifs_(self) -> Motifs:
         """The twenty strongest parts over all training objects; see :meth:`motifs`."""
         check_is_fitted(self)
-        if not self.kernel_.reads_objects:
-            raise AttributeError(f"The kernel {self.kernel_} counts no parts, so there are no motifs.")
+        if not counts_parts(self.kernel_):
+            raise AttributeError(without_parts(self.kernel_))
         return self.motifs()
 
 
