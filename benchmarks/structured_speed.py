@@ -5,8 +5,8 @@
 The claims: at least 3 times as fast as the weighted degree kernel of strkernels (in C, the fastest string
 kernel that pip installs) on 3000 splice sequences; at least 5 times GraKeL on MUTAG; not slower than RDKit's
 BulkTanimotoSimilarity on 4200 molecules; and 100 000 sequences of 100 letters fitted in less than 2 GB.
-Values are compared with the peer's in the same run. Peers that are not installed are left out. Needs RDKit, and
-the data sets in the folder PELLUCID_DATA.
+Values are compared with the peer's in the same run. Peers that are not installed are left out. Needs RDKit,
+and the data sets in the folder PELLUCID_DATA.
 """
 
 from __future__ import annotations

@@ -371,7 +371,7 @@ def test_parts_inside_a_product_have_no_contribution_of_their_own():
     kernel = Spectrum(2).on([0]) * RBF().on([1])
     model = KernelRidge(kernel, alpha=0.1).fit(rows, np.arange(9.0))
     for ask in (model.part_contributions, lambda X: deletion_fidelity(model, X), lambda X: model.motifs()):
-        with pytest.raises(ValueError, match="inside a product or power.*Add the kernels instead"):
+        with pytest.raises(ValueError, match=r"inside a product or power.*Add the kernels instead"):
             ask(rows)
     with pytest.raises(AttributeError, match="inside a product"):
         model.motifs_  # noqa: B018
