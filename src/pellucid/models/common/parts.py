@@ -28,8 +28,8 @@ class PartsReading:
         Each prediction is an exact sum over words, subtrees or fragments, and over the letters, or atoms and
         bonds, that these cover. For normalised kernels the sum is exact given the norm of the object, and for
         ratios such as Tanimoto's given the denominators: removing a part would change these as well, see
-        :func:`pellucid.deletion_fidelity`. Kernels that are added and count no parts are one entry each; inside a
-        product parts have no contribution of their own, which is an error.
+        :func:`pellucid.deletion_fidelity`. Kernels that are added and count no parts are one entry each;
+        inside a product parts have no contribution of their own, which is an error.
 
         Parameters
         ----------
