@@ -3,10 +3,13 @@
     python benchmarks/structured_speed.py
 
 The claims: at least 3 times as fast as the weighted degree kernel of strkernels (in C, the fastest string
-kernel that pip installs) on 3000 splice sequences; at least 5 times GraKeL on MUTAG; not slower than RDKit's
-BulkTanimotoSimilarity on 4200 molecules; and 100 000 sequences of 100 letters fitted in less than 2 GB.
-Values are compared with the peer's in the same run. Peers that are not installed are left out. Needs RDKit,
-and the data sets in the folder PELLUCID_DATA.
+kernel that pip installs) on 3000 splice sequences; at least 5 times GraKeL on MUTAG, with subtrees of the
+default depth of 3 and with shortest paths; not slower than RDKit's BulkTanimotoSimilarity on 4200 molecules;
+and 100 000 sequences of 100 letters fitted in less than 2 GB. Values are compared with the peer's in the same
+run. Peers that are not installed are left out. Needs RDKit, and the data sets in the folder PELLUCID_DATA.
+
+Seen, in seconds of processor on a busy machine: WeightedDegree 3.5, 4.9 and 5.5 times as fast for words of up
+to 2, 4 and 8 letters; WeisfeilerLehman 3.7, 5.6 and 5.9 times for depth 1, 3 and 5; ShortestPath 16 times.
 """
 
 from __future__ import annotations
