@@ -9,7 +9,8 @@ and 100 000 sequences of 100 letters fitted in less than 2 GB. Values are compar
 run. Peers that are not installed are left out. Needs RDKit, and the data sets in the folder PELLUCID_DATA.
 
 Seen, in seconds of processor on a busy machine: WeightedDegree 3.5, 4.9 and 5.5 times as fast for words of up
-to 2, 4 and 8 letters; WeisfeilerLehman 3.7, 5.6 and 5.9 times for depth 1, 3 and 5; ShortestPath 16 times.
+to 2, 4 and 8 letters; WeisfeilerLehman 3.7, 5.6 and 5.9 times for depth 1, 3 and 5; ShortestPath 16 times;
+MinMax of 4200 molecules from SMILES 23 times (2.0 s), Tanimoto of bits 3.2 times RDKit's on folded ones.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from _measure import in_own_process, measure
 from _structured import grakel_graphs, read_molecules, read_mutag, read_splice
 
 from pellucid import KernelRidge
-from pellucid.kernels import MinMax, ShortestPath, Spectrum, WeightedDegree, WeisfeilerLehman
+from pellucid.kernels import MinMax, ShortestPath, Spectrum, Tanimoto, WeightedDegree, WeisfeilerLehman
 from pellucid.kernels.structured import chem
 from pellucid.kernels.structured.graph import read_graph
 
@@ -130,9 +131,12 @@ def molecules() -> None:
             cache.cache_clear()
         return kernel(smiles)
 
-    beside(f"{kernel}, from SMILES", afresh, lambda: bulk(prints()), 2)
-    counts, known = kernel._occurrences(smiles).table(len(smiles)), prints()
-    beside(f"{kernel}, from counts", lambda: kernel.compare(counts, counts), lambda: bulk(known), 2)
+    beside("MinMax(2), from SMILES", afresh, lambda: bulk(prints()), 1)
+    bits, there = Tanimoto(2, counts=False), GetMorganGenerator(radius=2, fpSize=2048)
+    counts = bits._occurrences(smiles).table(len(smiles))
+    folded = [there.GetFingerprint(Chem.MolFromSmiles(text)) for text in smiles]
+    beside("Tanimoto(2, counts=False), bits", lambda: bits.compare(counts, counts), lambda: bulk(folded), 2)
+    print("    (the peer's 2048 bits are folded: fragments that share one by accident make the difference)")
 
 
 def many_sequences() -> None:
