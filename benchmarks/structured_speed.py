@@ -10,7 +10,8 @@ run. Peers that are not installed are left out. Needs RDKit, and the data sets i
 
 Seen, in seconds of processor on a busy machine: WeightedDegree 3.5, 4.9 and 5.5 times as fast for words of up
 to 2, 4 and 8 letters; WeisfeilerLehman 3.7, 5.6 and 5.9 times for depth 1, 3 and 5; ShortestPath 16 times;
-MinMax of 4200 molecules from SMILES 23 times (2.0 s), Tanimoto of bits 3.2 times RDKit's on folded ones.
+MinMax of 4200 molecules from SMILES 23 times (2.0 s), Tanimoto of bits 3.2 times RDKit's on folded ones. The
+fit of 100 000 sequences took 0.76 GB above the data.
 """
 
 from __future__ import annotations
