@@ -65,7 +65,8 @@ def _program(
 def fit(
     table: o.Table,
     target: o.Target,
-    model: o.ModelName = "additive",
+    model: o.ModelName = None,
+    kernel: o.KernelFormula = None,
     task: o.Task = None,
     weights: o.Weights = None,
     weights_as: o.WeightsAs = None,
@@ -85,6 +86,9 @@ def fit(
 
     Nothing has to be prepared: categories, dates and missing values are taken as they are. The score comes
     from a fit without the rows held out; the model that is shown and saved is then fitted on all rows.
+
+    Strings, molecules and graphs are read by kernels: pellucid fit molecules.csv -t solubility --kernel
+    'tanimoto(smiles)'. What the formula leaves open is chosen by leave-one-out.
     """
     _do("fit", locals())
 

@@ -68,6 +68,8 @@ def _fit_facts(spec: TableSpec) -> list[tuple[str, Any]]:
     read = f"{spec.weights}, read as {spec.weights_as}" if spec.weights_as else spec.weights
     columns = (("weights", read), ("exposure", spec.exposure), ("offset", spec.offset))
     facts += [(label, name) for label, name in columns if name is not None]
+    if spec.kernel:
+        facts.append(("kernel", spec.kernel))
     if spec.held_out:
         facts.append((f"on {100 * spec.split:g} % held out", in_words(spec.held_out)))
     return facts

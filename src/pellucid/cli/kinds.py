@@ -105,7 +105,7 @@ def _understand_text(column: pd.Series, cells: Cells, comma: bool) -> Told:
 
 def convert(column: pd.Series, kind: str, *, comma: bool = False) -> pd.Series:
     """A column as the kind that it had in training, or an error that names the value in the way."""
-    if kind == "category":
+    if kind in ("category", "text"):
         return as_text(column)
     told = understand(column, comma=comma)
     if kind == "date" and (told.kind == "date" or told.values.isna().all()):

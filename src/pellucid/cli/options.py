@@ -94,12 +94,22 @@ Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file, as fit 
 OldModel = Annotated[str, typer.Argument(metavar="OLD", help="Model file to compare with.")]
 NewModel = Annotated[str, typer.Argument(metavar="NEW", help="Model file that takes its place.")]
 ModelName = Annotated[
-    str,
+    str | None,
     _fit(
         "--model",
         "-m",
         metavar="NAME",
-        help="additive, sparse-additive, isk, interpretable, ridge or glm.",
+        help="additive (if nothing is said), sparse-additive, isk, interpretable, ridge (with --kernel) or "
+        "glm.",
+    ),
+]
+KernelFormula = Annotated[
+    str | None,
+    _fit(
+        "--kernel",
+        "-k",
+        metavar="FORMULA",
+        help="Kernels with the columns that they read, as in 'tanimoto(smiles) + rbf(dose)'; ridge and glm.",
     ),
 ]
 ModelNames = Annotated[

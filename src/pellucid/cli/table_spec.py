@@ -44,6 +44,8 @@ class TableSpec:
     rows: int = 0
     held_out: dict[str, float] = field(default_factory=dict)
     split: float = 0.0
+    kernel: str = ""
+    """The formula of the kernel, if one was given."""
 
     # ------------------------------------------------------------- as notes
     def to_notes(self) -> str:
@@ -74,6 +76,8 @@ class TableSpec:
         for name, kind in self.columns.items():
             if self.takes == "all":
                 break
+            if kind == "text":
+                continue
             if kind != "category":
                 fill[name] = float(_number(X[name]).median())
             elif self.takes == "numbers":
@@ -106,7 +110,9 @@ class TableSpec:
             return X
         made: dict[str, pd.Series] = {}
         for name, kind in self.columns.items():
-            if kind != "category":
+            if kind == "text":  # strings and molecules, which kernels read as they are
+                made[name] = X[name]
+            elif kind != "category":
                 made[name] = _number(X[name]).fillna(self.fill[name])
             elif self.takes == "filled":
                 made[name] = _text(X[name])
