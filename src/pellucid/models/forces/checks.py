@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 
-SYMBOLS = """
-X H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr
-Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir
-Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl
-Mc Lv Ts Og
-""".split()  # noqa: SIM905
+from pellucid.data.elements import SYMBOLS, atomic_number
+
 _TOUCHING = 1e-3  # of the median distance: atoms nearer than this coincide
 
 
@@ -22,17 +18,7 @@ def check_atoms(atoms: Any, n_atoms: int) -> np.ndarray:
     listed = list(atoms)
     if len(listed) != n_atoms:
         raise ValueError(f"atoms lists {len(listed)} atoms, but the geometries have {n_atoms}.")
-    numbers = np.empty(n_atoms, dtype=np.intp)
-    for k, atom in enumerate(listed):
-        if isinstance(atom, str):
-            if atom.strip().capitalize() not in SYMBOLS:
-                raise ValueError(f"atoms holds {atom!r}, which is no chemical symbol.")
-            numbers[k] = SYMBOLS.index(atom.strip().capitalize())
-        elif int(atom) == atom and 0 <= atom < len(SYMBOLS):
-            numbers[k] = int(atom)
-        else:
-            raise ValueError(f"atoms holds {atom!r}, which is no atomic number.")
-    return numbers
+    return np.array([atomic_number(atom) for atom in listed], dtype=np.intp)
 
 
 def check_geometries(R: Any, n_atoms: int | None = None) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -10,14 +10,14 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.elements import SYMBOLS
 from pellucid.data.parameters import check_alphas, check_count
 from pellucid.effects import Summary
-from pellucid.features.geometry import Descriptors, pairs_of_atoms
+from pellucid.features.geometry import Descriptors
 from pellucid.kernels import RBF, Kernel, Matern, RationalQuadratic
 from pellucid.kernels.stationary import _Stationary
-from pellucid.linalg import limited_threads, row_blocks, solve_cholesky
+from pellucid.linalg import limited_threads
 from pellucid.models.forces.checks import (
-    SYMBOLS,
     check_atoms,
     check_distinct,
     check_energies,
@@ -26,7 +26,9 @@ from pellucid.models.forces.checks import (
     check_same_atoms,
 )
 from pellucid.models.forces.choice import Trials, choose
-from pellucid.models.forces.hessian import ForceKernel, ForceSum, covariance_columns, covariance_diagonal
+from pellucid.models.forces.explanation import ForceExplanation
+from pellucid.models.forces.hessian import ForceKernel, ForceSum
+from pellucid.models.forces.posterior import posterior_std
 from pellucid.models.forces.solve import (
     ForceProblem,
     choose_solver,
@@ -41,18 +43,6 @@ _NAMED: dict[str, Kernel] = {
     "rbf": RBF(),
     "rational_quadratic": RationalQuadratic(),
 }
-
-
-@dataclass(frozen=True)
-class ForceExplanation:
-    """An energy as a sum over training geometries, and its slope as a sum over pairs of atoms."""
-
-    energy: float
-    constant: float
-    parts: np.ndarray  # (n,): what each training geometry adds; constant + parts.sum() = energy
-    pairs: np.ndarray  # (d, 2): numbers of the atoms of each pair
-    tension: np.ndarray  # (d,): force along each pair, positive where the atoms repel each other
-    forces: np.ndarray  # (N, 3): the sum of the pairs' forces on each atom
 
 
 class ForceField(BaseEstimator):
@@ -290,7 +280,7 @@ class ForceField(BaseEstimator):
         energy, forces = self._evaluate(D)
         if not return_std:
             return energy + self.constant_, forces
-        return energy + self.constant_, forces, self._std(D)
+        return energy + self.constant_, forces, posterior_std(self._fitted_problem()[0], D, self.scale_)
 
     def _fitted_problem(self) -> tuple[ForceProblem, np.ndarray]:
         """The problem that was solved, and the internal coordinates of its geometries."""
@@ -298,27 +288,6 @@ class ForceField(BaseEstimator):
         Q, JQ = D.internal()
         y = np.einsum("npm,np->nm", Q, self.F_fit_.reshape(len(Q), -1))
         return ForceProblem(ForceKernel(self.kernel_, self.permutations_), D.X, JQ, y, self.alpha_), Q
-
-    def _std(self, D: Descriptors) -> np.ndarray:
-        """Posterior standard deviations: prior minus what the training forces explain."""
-        problem, _ = self._fitted_problem()
-        n, m = problem.y.shape
-        _, L = solve_closed(problem)
-        Q, JQ = D.internal()
-        out = np.empty((len(D.X), 3 * D.n_atoms))
-        for rows in row_blocks(len(D.X), 8.0 * 3 * m * problem.size):
-            k = len(D.X[rows])
-            both = (np.concatenate([problem.X, D.X[rows]]), np.concatenate([problem.JQ, JQ[rows]]))
-            cross = covariance_columns(problem.kernel, *both, np.arange(n * m, (n + k) * m))[: n * m]
-            solved = solve_cholesky(L, cross)
-            prior = covariance_diagonal(problem.kernel, D.X[rows], JQ[rows])
-            for i in range(k):
-                c = slice(i * m, (i + 1) * m)
-                left = prior[i] - cross[:, c].T @ solved[:, c]
-                q = Q[rows][i]
-                out[rows.start + i] = np.einsum("pm,mk,pk->p", q, left, q)
-        std = np.sqrt(np.maximum(out, 0.0) * self.scale_)
-        return std.reshape(len(D.X), D.n_atoms, 3)
 
     def leave_one_out(self) -> np.ndarray:
         """Residuals of the forces of every training geometry, predicted by the model of all others.
@@ -359,18 +328,7 @@ class ForceField(BaseEstimator):
         R = check_geometries(geometry, len(self.atoms_))
         if len(R) != 1:
             raise ValueError(f"explain takes one geometry, got {len(R)}.")
-        D = Descriptors.of(R)
-        parts = self._sum.parts(D.X[0])
-        _, downhill = self._sum.evaluate(D.X)
-        length = np.linalg.norm(D.G[0], axis=1)  # derivative of x along the pair
-        return ForceExplanation(
-            float(self.constant_ + parts.sum()),
-            float(self.constant_),
-            parts,
-            np.column_stack(pairs_of_atoms(len(self.atoms_))),
-            -downhill[0] * length,
-            D.pull_back(downhill)[0],
-        )
+        return ForceExplanation.of(self._sum, Descriptors.of(R), self.constant_)
 
     def summary(self) -> Summary:
         """What was fitted, on half a screen; print it."""
@@ -384,10 +342,8 @@ class ForceField(BaseEstimator):
             ("solver", f"{self.solver_}: {self.solver_reason_}"),
         ]
         if self.trials_ is not None:
-            rmse = self.trials_.rmse.min()
-            facts.append(
-                ("leave-one-out RMSE of forces", f"{rmse:.3g}, on {self.trials_.n_geometries} geometries")
-            )
+            rmse, n = (v[self.trials_.best] for v in (self.trials_.rmse, self.trials_.n_geometries))
+            facts.append(("leave-one-out RMSE of forces", f"{rmse:.3g}, on {n} geometries"))
         return Summary(type(self).__name__, facts)
 
 

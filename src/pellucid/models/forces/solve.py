@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._progress import Progress
@@ -15,6 +14,7 @@ from pellucid.linalg import (
     available_memory,
     cholesky_in_place,
     format_bytes,
+    inverse_blocks_in_place,
     pivoted_cholesky,
     require_memory,
     solve_cholesky,
@@ -149,8 +149,4 @@ def leave_one_out(problem: ForceProblem) -> np.ndarray:
     """
     a, L = solve_closed(problem)
     n, m = problem.y.shape
-    inverse, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
-    blocks = np.array([inverse[i * m : (i + 1) * m, i * m : (i + 1) * m] for i in range(n)])
-    lower = np.tril(blocks)
-    full = lower + np.swapaxes(np.tril(blocks, -1), 1, 2)
-    return np.linalg.solve(full, a.reshape(n, m, 1))[:, :, 0]
+    return np.linalg.solve(inverse_blocks_in_place(L, m), a.reshape(n, m, 1))[:, :, 0]
