@@ -1,15 +1,16 @@
 """Length-scale and ridge by exact leave-one-geometry-out, on growing parts of the training geometries.
 
-The error of leaving one geometry out is smooth in the logarithm of both and has one valley, so a walk
-downhill on a ladder finds it: steps of 2 for the length-scale, of 10 for the ridge relative to the mean
+The error is the mean over geometries of the root mean square of their residuals, so that a few at the edge
+of what was sampled do not decide. It is smooth in the logarithm of both and has one valley, which a walk
+downhill on a ladder finds: steps of 2 for the length-scale, of 10 for the ridge relative to the mean
 variance of a force. The floor of the valley is flat: a longer length-scale with a smaller ridge fits as well,
 at the price of digits lost to cancellation. So a step has to gain half a percent.
 
 The walk takes place on a small part. What looks like noise to it is mostly detail that more geometries
 resolve, so a ridge of its size would be too large for all of them: by far, and it is the large side that is
-costly. With the length-scale found, the ridge therefore goes on falling on parts of twice, four times ... as
-many geometries, as long as the error does not rise. From the last part to all geometries it follows the power
-of their number that it has shown.
+costly. With the length-scale found, the ridge therefore goes on to the best one for parts of twice, four
+times ... as many geometries. If it falls, it follows the same power of their number from the last part to
+all of them.
 """
 
 from __future__ import annotations
@@ -31,22 +32,22 @@ _NEARLY = 0.75  # of all geometries: a part as good as the whole
 _START = (64.0, 1e-8)  # length-scale in units of the descriptors' spread, and relative ridge
 _STEPS = (2.0, 10.0)
 _LOWEST = 1e-11  # relative ridges below this are lost in rounding
-_GAIN = 0.995  # a step is taken if the error falls below this share of itself
+_GAIN = 0.995  # a step of the walk is taken if the error falls below this share of itself
 
 
 @dataclass(frozen=True)
 class Trials:
-    """What was tried: length-scale, alpha and root mean square error of forces left out."""
+    """What was tried, and the error of forces left out: the mean over geometries of its root mean square."""
 
     length_scales: np.ndarray
     alphas: np.ndarray
-    rmse: np.ndarray
+    errors: np.ndarray
     n_geometries: np.ndarray  # in the part that each was tried on
 
     @property
     def best(self) -> int:
         """Number of the best trial on the largest part."""
-        return int(np.argmin(np.where(self.n_geometries == self.n_geometries.max(), self.rmse, np.inf)))
+        return int(np.argmin(np.where(self.n_geometries == self.n_geometries.max(), self.errors, np.inf)))
 
 
 def mean_variance(kernel: ForceKernel, X: np.ndarray, JQ: np.ndarray) -> float:
@@ -72,7 +73,7 @@ class _Bench:
         return relative * mean_variance(kernel, self.problem.X, self.problem.JQ)
 
     def error(self, size: int, length_scale: float, relative: float | None) -> float:
-        """Root mean square residual of forces, for ``size`` geometries spread evenly."""
+        """Error of forces left out, for ``size`` geometries spread evenly."""
         if relative is not None and relative < _LOWEST:
             return np.inf
         key = (size, length_scale, self.ridge(length_scale, relative))
@@ -90,14 +91,14 @@ class _Bench:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", IllConditionedWarning)
                 residuals = leave_one_out(part)
-            self.tried[key] = float(np.sqrt(np.mean(residuals**2)))
+            self.tried[key] = float(np.sqrt(np.mean(residuals**2, axis=1)).mean())
             self.progress.step(f"error {self.tried[key]:.3g}")
         return self.tried[key]
 
     def trials(self) -> Trials:
         """What was tried, part by part."""
-        sizes, scales, alphas, rmse = np.array([(*key, self.tried[key]) for key in sorted(self.tried)]).T
-        return Trials(scales, alphas, rmse, sizes.astype(int))
+        sizes, scales, alphas, errors = np.array([(*key, self.tried[key]) for key in sorted(self.tried)]).T
+        return Trials(scales, alphas, errors, sizes.astype(int))
 
 
 def choose(problem: ForceProblem, *, length_scale: bool, alpha: bool) -> tuple[ForceProblem, Trials]:
@@ -106,11 +107,11 @@ def choose(problem: ForceProblem, *, length_scale: bool, alpha: bool) -> tuple[F
     bench, sizes = _Bench(problem), _parts(n, m)
     scale, relative = _walk(bench, sizes[0], length_scale=length_scale, alpha=alpha)
     if relative is not None:
-        ridges = [relative]
+        ridges = [_settle(bench, sizes[0], scale, relative)]
         for size in sizes[1:]:
-            ridges.append(_fall(bench, size, scale, ridges[-1]))
+            ridges.append(_settle(bench, size, scale, ridges[-1]))
         power = np.log(ridges[-1] / ridges[0]) / np.log(sizes[-1] / sizes[0]) if len(sizes) > 1 else 0.0
-        relative = max(ridges[-1] * (n / sizes[-1]) ** power, _LOWEST)
+        relative = max(ridges[-1] * (n / sizes[-1]) ** min(power, 0.0), _LOWEST)
     bench.progress.close()
     kernel = problem.kernel.with_length_scale(scale)
     return replace(problem, kernel=kernel, alpha=bench.ridge(scale, relative)), bench.trials()
@@ -149,8 +150,12 @@ def _walk(bench: _Bench, size: int, *, length_scale: bool, alpha: bool) -> tuple
         place = best
 
 
-def _fall(bench: _Bench, size: int, length_scale: float, relative: float) -> float:
-    """The relative ridge, made smaller as long as the error on a larger part falls."""
-    while bench.error(size, length_scale, relative / _STEPS[1]) < bench.error(size, length_scale, relative):
-        relative /= _STEPS[1]
+def _settle(bench: _Bench, size: int, length_scale: float, relative: float) -> float:
+    """The best relative ridge for a part, from that of a smaller one; it is looked for below first."""
+    for step in (1.0 / _STEPS[1], _STEPS[1]):
+        start = relative
+        while bench.error(size, length_scale, step * relative) < bench.error(size, length_scale, relative):
+            relative *= step
+        if relative != start:
+            break
     return relative

@@ -189,7 +189,7 @@ class ForceField(BaseEstimator):
             unit = _unit(y)
             problem = self._state(D.X, JQ, y / unit, again)
             if self.trials_ is not None and not again:
-                self.trials_ = replace(self.trials_, rmse=unit * self.trials_.rmse)
+                self.trials_ = replace(self.trials_, errors=unit * self.trials_.errors)
             start = None
             if again:
                 start = np.einsum("npm,np->nm", Q, self.dual_coef_.reshape(len(R), -1)).ravel() / unit
@@ -342,8 +342,8 @@ class ForceField(BaseEstimator):
             ("solver", f"{self.solver_}: {self.solver_reason_}"),
         ]
         if self.trials_ is not None:
-            rmse, n = (v[self.trials_.best] for v in (self.trials_.rmse, self.trials_.n_geometries))
-            facts.append(("leave-one-out RMSE of forces", f"{rmse:.3g}, on {n} geometries"))
+            error, n = (v[self.trials_.best] for v in (self.trials_.errors, self.trials_.n_geometries))
+            facts.append(("leave-one-out error of forces", f"{error:.3g}, on {n} geometries"))
         return Summary(type(self).__name__, facts)
 
 
