@@ -140,4 +140,4 @@ def _scores(field: Any, held: Any) -> str:
     if held.E is not None and field.constant_ != 0:  # without energies in training the constant is open
         error = E - held.E
         lines.append(f"energies  MAE {np.abs(error).mean():.4g}   RMSE {np.sqrt(np.mean(error**2)):.4g}")
-    return f"On {len(held.R)} geometries:\n" + "\n".join(lines)
+    return f"On {len(held.R)} geometries, in the units of the file:\n" + "\n".join(lines)

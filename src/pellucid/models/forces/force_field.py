@@ -14,16 +14,16 @@ from pellucid.data.elements import SYMBOLS
 from pellucid.data.parameters import check_alphas, check_count
 from pellucid.effects import Summary
 from pellucid.features.geometry import Descriptors
-from pellucid.kernels import RBF, Kernel, Matern, RationalQuadratic
-from pellucid.kernels.stationary import _Stationary
 from pellucid.linalg import limited_threads
 from pellucid.models.forces.checks import (
+    as_force_kernel,
     check_atoms,
     check_distinct,
     check_energies,
     check_forces,
     check_geometries,
     check_same_atoms,
+    unit_of,
 )
 from pellucid.models.forces.choice import Trials, choose
 from pellucid.models.forces.explanation import ForceExplanation
@@ -37,12 +37,6 @@ from pellucid.models.forces.solve import (
     solve_iterative,
 )
 from pellucid.models.forces.symmetries import check_symmetries
-
-_NAMED: dict[str, Kernel] = {
-    "matern52": Matern(nu=2.5),
-    "rbf": RBF(),
-    "rational_quadratic": RationalQuadratic(),
-}
 
 
 class ForceField(BaseEstimator):
@@ -175,6 +169,7 @@ class ForceField(BaseEstimator):
         F = check_forces(F, R)
         E = check_energies(energies, len(R))
         check_count(self.max_iter, "max_iter", 1)
+        check_alphas(self.tol, "tol")
         if len(R) < 2:
             raise ValueError(f"A force field needs at least 2 geometries, got {len(R)}.")
         self.atoms_ = check_atoms(atoms, R.shape[1])
@@ -186,7 +181,7 @@ class ForceField(BaseEstimator):
                 self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
             Q, JQ = D.internal()
             y = np.einsum("npm,np->nm", Q, F.reshape(len(F), -1))
-            unit = _unit(y)
+            unit = unit_of(y)
             problem = self._state(D.X, JQ, y / unit, again)
             if self.trials_ is not None and not again:
                 self.trials_ = replace(self.trials_, errors=unit * self.trials_.errors)
@@ -206,16 +201,7 @@ class ForceField(BaseEstimator):
         """The problem with kernel and alpha: those of the last fit, given, or chosen."""
         if again:
             return ForceProblem(ForceKernel(self.kernel_, self.permutations_), X, JQ, y, self.alpha_)
-        named = isinstance(self.kernel, str)
-        if named and self.kernel not in _NAMED:
-            raise ValueError(f"Unknown kernel {self.kernel!r} for forces. Known names: {', '.join(_NAMED)}.")
-        kernel = _NAMED[self.kernel] if named else self.kernel
-        if not isinstance(kernel, _Stationary) or np.ndim(kernel.length_scale):
-            raise ValueError(
-                f"Forces need a kernel of the distance with one length-scale, such as "
-                f"Matern(20.0, nu=2.5), RBF(20.0) or RationalQuadratic(20.0); got {kernel!r}."
-            )
-        kernel._bend(np.zeros(1))  # raises where there is no second derivative
+        named, kernel = isinstance(self.kernel, str), as_force_kernel(self.kernel)
         chosen = isinstance(self.alpha, str)
         if chosen and self.alpha != "loo":
             raise ValueError(f"alpha must be a positive number or 'loo', got {self.alpha!r}.")
@@ -229,7 +215,7 @@ class ForceField(BaseEstimator):
         return problem
 
     def _solve(self, problem: ForceProblem, start: np.ndarray | None) -> np.ndarray:
-        choice = choose_solver(self.solver, problem.size)
+        choice = choose_solver(self.solver, problem)
         self.solver_, self.solver_reason_ = choice.name, choice.reason
         if choice.name == "closed":
             self.residuals_ = np.zeros(0)
@@ -305,6 +291,7 @@ class ForceField(BaseEstimator):
 
     def score(self, R: Any, F: Any) -> float:
         """Share of the variance of forces explained, R²; 1 is perfect."""
+        check_is_fitted(self)
         R = check_geometries(R, len(self.atoms_))
         F = check_forces(F, R)
         error = self.predict(R)[1] - F
@@ -345,15 +332,3 @@ class ForceField(BaseEstimator):
             error, n = (v[self.trials_.best] for v in (self.trials_.errors, self.trials_.n_geometries))
             facts.append(("leave-one-out error of forces", f"{error:.3g}, on {n} geometries"))
         return Summary(type(self).__name__, facts)
-
-
-def _unit(y: np.ndarray) -> float:
-    """Root mean square of forces, 1 if there are none; refused where its square is no number."""
-    top = float(np.abs(y).max())
-    if top == 0:
-        return 1.0
-    if not 1e-150 < top < 1e150:
-        raise ValueError(
-            f"Forces of up to {top:.1g} have squares that no number can hold: choose another unit."
-        )
-    return top * float(np.sqrt(np.mean((y / top) ** 2)))
