@@ -60,7 +60,7 @@ class ForceField(BaseEstimator):
         numbers from 0, which are completed to a group.
     solver : {"auto", "closed", "iterative"}, default="auto"
         ``"closed"`` factors the covariance matrix, ``"iterative"`` takes steps of conjugate gradients without
-        ever forming it. ``"auto"`` goes by size and memory, and says why in ``solver_reason_``.
+        ever forming it. ``"auto"`` goes by memory and predicted time, and says why in ``solver_reason_``.
     alpha : float or "loo", default="loo"
         Ridge strength: the variance of noise in the forces, for a kernel of amplitude one. Larger is
         smoother. ``"loo"`` chooses it by exact leave-one-geometry-out, together with the length-scale.
