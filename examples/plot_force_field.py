@@ -57,7 +57,8 @@ left.legend(frameon=False)
 found = model.predict(test)[1]
 right.plot(truth.ravel(), found.ravel(), ".", markersize=2)
 right.axline((0, 0), slope=1, color="0.5", linewidth=1)
-right.set(
+right.set(xlabel="true force (kcal/mol/Å)", ylabel="predicted force")
+right.set_title(f"R² = {model.score(test, truth):.5f}")
     xlabel="true force (kcal/mol/Å)",
     ylabel="predicted force (kcal/mol/Å)",
     title=f"R² = {model.score(test, truth):.5f}",
