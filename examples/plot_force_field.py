@@ -59,10 +59,6 @@ right.plot(truth.ravel(), found.ravel(), ".", markersize=2)
 right.axline((0, 0), slope=1, color="0.5", linewidth=1)
 right.set(xlabel="true force (kcal/mol/Å)", ylabel="predicted force")
 right.set_title(f"R² = {model.score(test, truth):.5f}")
-    xlabel="true force (kcal/mol/Å)",
-    ylabel="predicted force (kcal/mol/Å)",
-    title=f"R² = {model.score(test, truth):.5f}",
-)
 
 # %%
 # Forces arise along pairs of atoms, and the parts add up to the prediction exactly. Here one bond is
