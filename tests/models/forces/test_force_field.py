@@ -154,6 +154,7 @@ def test_solver_goes_by_memory_and_predicted_time(monkeypatch):
         D = Descriptors.of(geometries(n))
         return solve.ForceProblem(ForceKernel(KERNELS[0], SWAPS), D.X, D.jacobians(), np.zeros((n, 12)), 1.0)
 
+    monkeypatch.setattr(solve, "available_memory", lambda: 100_000_000_000)
     assert solve.choose_solver("auto", problem(50)).name == "closed"
     large = solve.choose_solver("auto", problem(4000))
     assert large.name == "iterative"
