@@ -84,6 +84,11 @@ def load_model(place: str) -> Stored:
         spec = TableSpec.from_notes(describe(path).notes)
     except ModelFileError as error:
         raise UserError(f"{path.name!r} cannot be used: {error}") from error
+    if isinstance(model, pellucid.ForceField):
+        raise UserError(
+            f"{path.name!r} holds a force field, which reads geometries, not tables: "
+            f"pellucid forces predict {path.name} GEOMETRIES --out FILE, or pellucid forces info {path.name}"
+        )
     if not hasattr(model, "predict"):
         raise UserError(f"{path.name!r} holds a {type(model).__name__}, which is not a model.")
     return Stored(model, spec, path.name)

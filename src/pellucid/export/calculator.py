@@ -40,6 +40,8 @@ def to_ase(model: ForceField, *, energy: str = "kcal/mol", length: float = 1.0) 
         from ase.calculators.calculator import Calculator, all_changes
     except ImportError:
         raise ImportError("Calculators need ASE: pip install pellucid[ase]") from None
+    if not isinstance(model, ForceField):
+        raise TypeError(f"A calculator needs a ForceField, got {type(model).__name__}.")
     check_is_fitted(model)
     if energy not in _UNITS:
         raise ValueError(f"energy must be one of {', '.join(_UNITS)}; got {energy!r}.")

@@ -14,6 +14,7 @@ from pellucid.linalg.distances import (
 from pellucid.linalg.factor import (
     bordered_inverse,
     cholesky_in_place,
+    inverse_blocks_in_place,
     inverse_diagonal_in_place,
     smallest_eigenvalue,
     solve_cholesky,
@@ -46,6 +47,7 @@ __all__ = [
     "count_table",
     "for_each_block",
     "format_bytes",
+    "inverse_blocks_in_place",
     "inverse_diagonal_in_place",
     "low_rank_preconditioner",
     "lower_factor",
