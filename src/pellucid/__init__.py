@@ -22,6 +22,7 @@ from pellucid.models import (
     SparseAdditiveClassifier,
     SparseAdditiveRegressor,
     deletion_fidelity,
+    edit_by_hand,
     stability,
 )
 from pellucid.plots import (
@@ -61,6 +62,7 @@ __all__ = [
     "datasets",
     "build_report",
     "deletion_fidelity",
+    "edit_by_hand",
     "kernels",
     "load",
     "plot_coefficients",

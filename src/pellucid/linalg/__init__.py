@@ -4,6 +4,7 @@ from pellucid.linalg.blocks import for_each_block, row_blocks
 from pellucid.linalg.centering import Prepared, prepare, rank_one_update
 from pellucid.linalg.column_space import ColumnSpace
 from pellucid.linalg.counts import count_products, count_table, unary
+from pellucid.linalg.curve_smoother import smooth_curve
 from pellucid.linalg.distances import (
     contract_squared_differences,
     manhattan_distances,
@@ -55,6 +56,7 @@ __all__ = [
     "scaled_squared_distances",
     "side_by_side",
     "smallest_eigenvalue",
+    "smooth_curve",
     "solve_cholesky",
     "squared_distances",
     "symmetrise",

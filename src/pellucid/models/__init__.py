@@ -2,6 +2,7 @@
 
 from pellucid.models.additive.classifier import AdditiveKernelClassifier
 from pellucid.models.additive.regressor import AdditiveKernelRegressor
+from pellucid.models.common.by_hand import edit_by_hand
 from pellucid.models.common.parts import deletion_fidelity
 from pellucid.models.forces.force_field import ForceField
 from pellucid.models.glm.classifier import KernelClassifier
@@ -35,5 +36,6 @@ __all__ = [
     "SparseAdditiveClassifier",
     "SparseAdditiveRegressor",
     "deletion_fidelity",
+    "edit_by_hand",
     "stability",
 ]
