@@ -144,7 +144,9 @@ def change_points(
     """
     axes, term = tables.axes(t), tables.terms[t]
     if len(where) != len(term):
-        raise ValueError(f"{tables.names[t]!r} has {len(term)} features, and {len(where)} segments were named.")
+        raise ValueError(
+            f"{tables.names[t]!r} has {len(term)} features, and {len(where)} segments were named."
+        )
     places = [s.points(a, tables.columns[j]) for s, a, j in zip(where, axes, term, strict=True)]
     new = np.array(tables.tables[t], dtype=float)
     cells: Any = np.ix_(*places)

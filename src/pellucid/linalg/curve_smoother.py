@@ -46,16 +46,21 @@ def smooth_curve(values: np.ndarray, weight: np.ndarray, at: np.ndarray, width: 
     gap = np.maximum(gap, 1e-3 * max(float(gap.sum()), np.finfo(float).tiny) / m)
     gap = gap / gap.sum()
     w = np.asarray(weight, dtype=float) / max(float(np.sum(weight)), np.finfo(float).tiny)
-    w = np.maximum(w, 1e-9)  # a point that no row is at follows its neighbours
+    w = np.maximum(w, 1e-6)  # a point that no row is at follows its neighbours
     left, right = gap[:-1], gap[1:]
     middle = (left + right) / 2
-    # second derivative at the inner points, times the root of what each stands for
+    # D f has the second derivatives at the inner points, times the root of what each stands for. With
+    # (1/λ + D W⁻¹ Dᵀ) γ = D t the minimum is f = t - W⁻¹ Dᵀ γ, for small and for large λ alike.
     root = np.sqrt(middle)
     D = [root / (left * middle), -root * (1 / left + 1 / right) / middle, root / (right * middle)]
-    penalty = (width / (2 * np.pi)) ** 4
-    band = np.zeros((3, m))  # upper band form
-    band[2] = w
-    for i in range(3):
-        for j in range(i, 3):
-            band[2 - (j - i), j : j + m - 2] += penalty * D[i] * D[j]
-    return solveh_banded(band, (w * np.asarray(values, dtype=float).T).T)
+    band = np.zeros((3, m - 2))  # upper band form
+    band[2] = (2 * np.pi / width) ** 4 + sum(d**2 / w[i : i + m - 2] for i, d in enumerate(D))
+    band[1, 1:] = D[1][:-1] * D[0][1:] / w[1 : m - 2] + D[2][:-1] * D[1][1:] / w[2 : m - 1]
+    band[0, 2:] = D[2][:-2] * D[0][2:] / w[2 : m - 2]
+    t = np.asarray(values, dtype=float).T
+    bend = sum(d * t[..., i : i + m - 2] for i, d in enumerate(D))
+    gamma = solveh_banded(band, np.asarray(bend).T).T
+    pull = np.zeros_like(t)
+    for i, d in enumerate(D):
+        pull[..., i : i + m - 2] += d * gamma
+    return (t - pull / w).T

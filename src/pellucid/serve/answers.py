@@ -10,7 +10,7 @@ import numpy as np
 from pellucid.effects.explanation import scale_of
 from pellucid.effects.stability import features_first
 from pellucid.report.response import Response
-from pellucid.serve.errors import Refused
+from pellucid.serve.errors import RequestError
 from pellucid.serve.features import Feature, Rows
 from pellucid.serve.served import Served
 
@@ -53,10 +53,13 @@ def _start(model: Any) -> np.ndarray:
 def why_none(model: Any) -> str:
     """A sentence for models whose predictions are no sums."""
     name = type(getattr(model, "best_estimator_", model)).__name__
-    return (
-        f"{name} is not a sum of terms, so its predictions have no exact contributions. Asked for one row, "
-        f"'moves' says how far the answer moves when one value is put at a usual one; moves do not add up."
-    )
+    return f"{name} is not a sum of terms, so its predictions have no exact contributions."
+
+
+_MOVES = (
+    "Asked for one row, 'moves' says how far the answer moves when one value is put at a usual one; moves do "
+    "not add up."
+)
 
 
 def predict(
@@ -69,11 +72,11 @@ def predict(
         answers = response(X, **known)
         parts = parts_of(model, X) if contributions else None
     except (ValueError, TypeError) as error:
-        raise Refused(422, " ".join(str(error).split())[:400]) from None
+        raise RequestError(422, " ".join(str(error).split())[:400]) from None
     if not np.all(np.isfinite(answers)):
-        raise Refused(422, "The model has no finite prediction for some of these rows.")
+        raise RequestError(422, "The model has no finite prediction for some of these rows.")
     if parts is not None and parts.values.size > _MOST_NUMBERS:
-        raise Refused(
+        raise RequestError(
             413,
             f"{len(rows):,} rows have {parts.values.size:,} contributions, and at most {_MOST_NUMBERS:,} are "
             f"sent at a time: ask for fewer rows, or for no contributions.",
@@ -89,7 +92,7 @@ def predict(
         "warnings": list(dict.fromkeys(response.said)),
     }
     if contributions and parts is None:
-        made["note"] = why_none(model)
+        made["note"] = f"{why_none(model)} {_MOVES}"
     if parts is not None:
         _add_parts(made["predictions"], parts, outputs, known)
     for i, far in _outside(served.features, rows):
@@ -107,7 +110,9 @@ def _one(response: Response, line: np.ndarray) -> dict[str, Any]:
     names = [str(c) for c in classes]
     if len(line) == 1:
         top = int(line[0] > (0.5 if response.kind == "probability" else 0.0))
-        values = [1.0 - float(line[0]), float(line[0])] if response.kind == "probability" else [float(line[0])]
+        values = (
+            [1.0 - float(line[0]), float(line[0])] if response.kind == "probability" else [float(line[0])]
+        )
     else:
         top, values = int(np.argmax(line)), [float(v) for v in line]
     what = "probabilities" if response.kind == "probability" else "scores"
@@ -146,7 +151,7 @@ def _outside(features: list[Feature], rows: Rows) -> list[tuple[int, str]]:
         column = rows.frame[f.name]
         if f.kind == "category":
             known = set(f.levels)
-            bad = [known and v is not None and v not in known for v in column]
+            bad = [bool(known) and v is not None and v not in known for v in column]
         elif f.low is None or f.high is None or f.kind == "date":
             continue
         else:
@@ -168,6 +173,7 @@ def _moves(
         frame.loc[i, name] = middles[name]
     many = {key: np.repeat(values, len(names)) for key, values in known.items()}
     moved = answers - response(served.table(Rows(frame)), **many)
+    moved[np.abs(moved) <= 1e-9 * np.abs(answers).max()] = 0.0  # a row among others is rounded differently
     if moved.shape[1] == 1:
         return dict(zip(names, moved[:, 0].tolist(), strict=True))
     labels = list(response.outputs) or [str(k) for k in range(moved.shape[1])]

@@ -11,7 +11,7 @@ from pellucid.report.packing import rounded
 from pellucid.report.response import Response
 from pellucid.report.sample import Sample, read_sample
 from pellucid.serve.answers import parts_of
-from pellucid.serve.errors import Refused
+from pellucid.serve.errors import RequestError
 from pellucid.serve.features import Rows, numbers_of
 from pellucid.serve.versions import Versions
 
@@ -22,7 +22,7 @@ def compare_own(versions: Versions) -> dict[str, Any]:
     """On the data that the page was started with."""
     sample = versions.served.sample
     if sample is None:
-        raise Refused(422, "The page was started without data; upload a table to compare on.")
+        raise RequestError(422, "The page was started without data; upload a table to compare on.")
     return compare(versions, sample.X, sample.known, sample, sample.numbers)
 
 
@@ -34,9 +34,11 @@ def compare_rows(versions: Versions, rows: Rows) -> dict[str, Any]:
         return compare(versions, X, known, None, np.arange(len(rows)))
     y = _targets(versions.original.model, rows.extra[served.target], served.target)
     try:
-        sample = read_sample(getattr(versions.now.model, "best_estimator_", versions.now.model), X, y, None, known)
+        sample = read_sample(
+            getattr(versions.now.model, "best_estimator_", versions.now.model), X, y, None, known
+        )
     except ValueError as error:
-        raise Refused(422, str(error)) from None
+        raise RequestError(422, str(error)) from None
     return compare(versions, sample.X, sample.known, sample, sample.numbers)
 
 
@@ -47,7 +49,9 @@ def _targets(model: Any, values: list[Any], name: str) -> np.ndarray:
     known = {str(c): c for c in classes.tolist()}
     strange = [v for v in values if str(v) not in known]
     if strange:
-        raise Refused(422, f"{name!r} holds {str(strange[0])[:60]!r}, which is none of the model's classes.")
+        raise RequestError(
+            422, f"{name!r} holds {str(strange[0])[:60]!r}, which is none of the model's classes."
+        )
     return np.array([known[str(v)] for v in values])
 
 
@@ -60,7 +64,7 @@ def compare(
     try:
         before, after = (response(X, **known) for response in responses)
     except (ValueError, TypeError) as error:
-        raise Refused(422, " ".join(str(error).split())[:400]) from None
+        raise RequestError(422, " ".join(str(error).split())[:400]) from None
     size = max(float(np.abs(before).max(initial=0.0)), 1e-300)
     change = after - before
     far = np.abs(change).max(axis=1)
@@ -84,7 +88,8 @@ def compare(
     }
     if sample is not None:
         old, new = (scores(sample, a, r) for a, r in zip((before, after), responses, strict=True))
-        made["scores"] = [[label, value, dict(map(tuple, new)).get(label, "–")] for label, value in old]
+        now = {label: value for label, value in new}
+        made["scores"] = [[label, value, now.get(label, "–")] for label, value in old]
     return made
 
 
@@ -158,4 +163,3 @@ def _largest(
         }
         for i in order
     ]
-

@@ -57,20 +57,26 @@ def openapi(served: Served, limits: Limits, *, token: bool) -> dict[str, Any]:
                     "responses": {
                         "200": {
                             "description": "One prediction for each row, in the order of the rows.",
-                            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Answer"}}},
+                            "content": {
+                                "application/json": {"schema": {"$ref": "#/components/schemas/Answer"}}
+                            },
                         }
                     }
                     | {
                         code: {
                             "description": text,
-                            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+                            "content": {
+                                "application/json": {"schema": {"$ref": "#/components/schemas/Error"}}
+                            },
                         }
                         for code, text in refusals.items()
                     },
                 }
             }
         },
-        "components": {"schemas": {"Row": row, "Answer": answer, "Prediction": _prediction(), "Error": error}},
+        "components": {
+            "schemas": {"Row": row, "Answer": answer, "Prediction": _prediction(), "Error": error}
+        },
     }
     if token:
         made["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}

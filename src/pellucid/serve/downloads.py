@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from pellucid.export import save, to_json, to_python, to_sql, to_tables
 from pellucid.report import build_report
-from pellucid.serve.errors import Refused
+from pellucid.serve.errors import RequestError
 from pellucid.serve.served import Served
 
 
@@ -59,17 +61,17 @@ def _tables(model: Any, served: Served) -> bytes:
 
 
 def _workbook(model: Any, served: Served) -> bytes:
-    out = io.BytesIO()
-    to_tables(model, out)  # type: ignore[arg-type]  # openpyxl writes to binary files as well
-    return out.getvalue()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.xlsx"
+        to_tables(model, path)
+        return path.read_bytes()
 
 
 def _report(model: Any, served: Served) -> bytes:
     sample = served.sample
     assert sample is not None
-    page = build_report(
-        model, sample.X, sample.y, sample_weight=sample.weight, title=served.title, **sample.known
-    )
+    about: dict[str, Any] = {**sample.known, "title": served.title}
+    page = build_report(model, sample.X, sample.y, sample_weight=sample.weight, **about)
     return page.html.encode("utf-8")
 
 
@@ -80,10 +82,16 @@ def _log(model: Any, served: Served) -> bytes:
 DOWNLOADS = {
     d.name: d
     for d in (
-        Download("model", "pellucid", "application/octet-stream", "Model file, to be loaded again", _file, _always),
+        Download(
+            "model", "pellucid", "application/octet-stream", "Model file, to be loaded again", _file, _always
+        ),
         Download("sql", "sql", "text/plain", "SQL statement that scores a table", _text(to_sql), _has_scores),
-        Download("json", "json", "application/json", "Tables as one JSON document", _text(to_json), _has_scores),
-        Download("python", "py", "text/plain", "Python module without dependencies", _text(to_python), _has_scores),
+        Download(
+            "json", "json", "application/json", "Tables as one JSON document", _text(to_json), _has_scores
+        ),
+        Download(
+            "python", "py", "text/plain", "Python module without dependencies", _text(to_python), _has_scores
+        ),
         Download("tables", "zip", "application/zip", "Tables as CSV files", _tables, _has_scores),
         Download(
             "workbook",
@@ -122,8 +130,8 @@ def make_download(name: Any, model: Any, served: Served) -> tuple[bytes, Downloa
     inner = getattr(model, "best_estimator_", model)
     download = DOWNLOADS.get(name) if isinstance(name, str) else None
     if download is None or not download.needs(inner, served):
-        raise Refused(404, "There is nothing of this name to take away.")
+        raise RequestError(404, "There is nothing of this name to take away.")
     try:
         return download.make(model if name in ("model", "report") else inner, served), download
     except (ValueError, TypeError) as error:
-        raise Refused(422, " ".join(str(error).split())[:400]) from None
+        raise RequestError(422, " ".join(str(error).split())[:400]) from None

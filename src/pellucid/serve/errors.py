@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Refused(ValueError):
+class RequestError(ValueError):
     """A request that is not answered."""
 
     def __init__(self, status: int, message: str) -> None:

@@ -14,10 +14,10 @@ import pandas as pd
 
 from pellucid.data.cells import level_name
 from pellucid.data.dates import day_of
-from pellucid.serve.errors import Refused
+from pellucid.serve.errors import RequestError
 
 NOTHING = ("", "na", "n/a", "nan", "null", "none", "nil", "?", "-", ".", "#n/a")
-"""Words of a CSV table for a missing number or date, in lower case; only the empty one for a missing level."""
+"""Words of a CSV table for a missing number or date, in lower case; a missing level is an empty cell."""
 
 _MOST_TEXT = 1000  # letters of a level
 
@@ -59,7 +59,7 @@ class Feature:
                 raise self._wrong(value, row, "a text")
             text = level_name(value)
             if len(text) > _MOST_TEXT:
-                raise Refused(422, f"Row {row}: {self.name!r} is longer than {_MOST_TEXT} letters.")
+                raise RequestError(422, f"Row {row}: {self.name!r} is longer than {_MOST_TEXT} letters.")
             return text
         if self.kind == "date" and isinstance(value, str):
             try:
@@ -86,9 +86,10 @@ class Feature:
         if self.kind == "date":
             return self.read(text, row)
         try:
-            return self.read(float(text.replace(",", ".") if comma else text), row)
+            number = float(text.replace(",", ".") if comma else text)
         except ValueError:
             raise self._wrong(text, row, "a number") from None
+        return self.read(number, row)
 
     def column(self, values: Sequence[Any]) -> Any:
         """Values as a column of a data frame."""
@@ -100,12 +101,12 @@ class Feature:
         try:
             return pd.Series(pd.to_datetime(np.round(numbers * 86_400_000), unit="ms"))
         except (ValueError, OverflowError):
-            raise Refused(422, f"{self.name!r} holds a date that is too far away.") from None
+            raise RequestError(422, f"{self.name!r} holds a date that is too far away.") from None
 
-    def _wrong(self, value: Any, row: int, wanted: str) -> Refused:
+    def _wrong(self, value: Any, row: int, wanted: str) -> RequestError:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
-        return Refused(422, f"Row {row}: {self.name!r} holds {shown}, which is not {wanted}.")
+        return RequestError(422, f"Row {row}: {self.name!r} holds {shown}, which is not {wanted}.")
 
 
 @dataclass(frozen=True)
@@ -124,18 +125,18 @@ def rows_of_json(rows: Any, features: Sequence[Feature], extra: Sequence[str], m
     if isinstance(rows, Mapping):
         rows = [rows]
     if not isinstance(rows, list) or not rows:
-        raise Refused(422, "rows must be a list of objects, one for each row.")
+        raise RequestError(422, "rows must be a list of objects, one for each row.")
     _check_count(len(rows), most)
     known = {feature.name for feature in features} | set(extra)
     for i, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
-            raise Refused(422, f"Row {i} is not an object of names and values.")
+            raise RequestError(422, f"Row {i} is not an object of names and values.")
         strange = [name for name in row if name not in known]
         if strange:
-            raise Refused(422, f"Row {i} has {_short(strange[0])}, which the model does not know.")
+            raise RequestError(422, f"Row {i} has {_short(strange[0])}, which the model does not know.")
         absent = [f.name for f in features if f.name not in row]
         if absent:
-            raise Refused(422, f"Row {i} lacks {_short(absent[0])}; give null where a value is missing.")
+            raise RequestError(422, f"Row {i} lacks {_short(absent[0])}; give null where a value is missing.")
     columns = {f.name: f.column([f.read(row[f.name], i) for i, row in enumerate(rows, 1)]) for f in features}
     given = {name: [row.get(name) for row in rows] for name in extra if any(name in row for row in rows)}
     return Rows(pd.DataFrame(columns), given)
@@ -146,29 +147,29 @@ def rows_of_csv(content: bytes, features: Sequence[Feature], extra: Sequence[str
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise Refused(422, "The table is not in UTF-8.") from None
+        raise RequestError(422, "The table is not in UTF-8.") from None
     if "\0" in text:
-        raise Refused(422, "The table is not a text.")
+        raise RequestError(422, "The table is not a text.")
     first = text.lstrip("\r\n").split("\n", 1)[0]
     separator = max(",;\t|", key=lambda c: (first.count(c), c == ","))
     try:
         lines = list(_lines(csv.reader(io.StringIO(text), delimiter=separator), most))
     except csv.Error as error:
-        raise Refused(422, f"The table cannot be read as CSV: {error}.") from None
+        raise RequestError(422, f"The table cannot be read as CSV: {error}.") from None
     if len(lines) < 2:
-        raise Refused(422, "The table needs a line of names and at least one row.")
+        raise RequestError(422, "The table needs a line of names and at least one row.")
     head = [name.strip() for name in lines[0]]
     twice = [name for name in head if name and head.count(name) > 1] if len(head) <= 10_000 else head[:1]
     if twice:
-        raise Refused(422, f"The table has two columns called {_short(twice[0])}.")
+        raise RequestError(422, f"The table has two columns called {_short(twice[0])}.")
     for i, line in enumerate(lines[1:], 1):
         if len(line) != len(head):
-            raise Refused(422, f"Row {i} has {len(line)} cells, and the line of names has {len(head)}.")
+            raise RequestError(422, f"Row {i} has {len(line)} cells, and the line of names has {len(head)}.")
     place = {name: c for c, name in enumerate(head)}
     absent = [f.name for f in features if f.name not in place]
     if absent:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-        raise Refused(422, f"The table has no column {_short(absent[0])}{more}, which the model needs.")
+        raise RequestError(422, f"The table has no column {_short(absent[0])}{more}, which the model needs.")
     comma = separator != ","
     columns = {
         f.name: f.column([f.read_text(line[place[f.name]], i, comma) for i, line in enumerate(lines[1:], 1)])
@@ -190,7 +191,7 @@ def _lines(reader: Iterator[list[str]], most: int) -> Iterator[list[str]]:
 
 def _check_count(n: int, most: int) -> None:
     if n > most:
-        raise Refused(413, f"At most {most:,} rows are taken at a time.")
+        raise RequestError(413, f"At most {most:,} rows are taken at a time.")
 
 
 def _short(name: Any) -> str:
@@ -205,6 +206,6 @@ def numbers_of(values: Sequence[Any], name: str) -> np.ndarray:
     for i, value in enumerate(values, 1):
         number = feature.read_text(value, i, False) if isinstance(value, str) else feature.read(value, i)
         if number is None:
-            raise Refused(422, f"Row {i}: {name!r} is missing.")
+            raise RequestError(422, f"Row {i}: {name!r} is missing.")
         out.append(number)
     return np.array(out, dtype=float)

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
-from pellucid.serve.errors import Refused
+from pellucid.serve.errors import RequestError
 from pellucid.serve.wire import as_bytes
 
 Scope = MutableMapping[str, Any]
@@ -79,7 +79,7 @@ class Guard:
         try:
             self._check(scope)
             body = await self._body(scope, receive)
-        except Refused as error:
+        except RequestError as error:
             await _refuse(error, safe)
             return
         await self.app(scope, _replay(body, receive), safe)
@@ -89,20 +89,26 @@ class Guard:
         headers: dict[str, str] = {}
         for name, value in scope["headers"]:
             key = name.decode("latin-1").lower()
-            if key in headers and key in ("host", "authorization", "content-type", "origin", "content-length"):
-                raise Refused(400, f"The header {key} is there twice.")
+            if key in headers and key in (
+                "host",
+                "authorization",
+                "content-type",
+                "origin",
+                "content-length",
+            ):
+                raise RequestError(400, f"The header {key} is there twice.")
             headers[key] = value.decode("latin-1")
         if scope["method"] not in METHODS:
-            raise Refused(405, "Only GET and POST are answered.")
+            raise RequestError(405, "Only GET and POST are answered.")
         host = headers.get("host", "")
         if self.hosts is not None and _host_name(host) not in self.hosts:
-            raise Refused(421, "This server answers to the names of this machine only.")
+            raise RequestError(421, "This server answers to the names of this machine only.")
         origin = headers.get("origin")
         if origin is not None and origin.split("://", 1)[-1].lower() != host.lower():
-            raise Refused(403, "Requests of pages from elsewhere are not answered.")
+            raise RequestError(403, "Requests of pages from elsewhere are not answered.")
         navigation = scope["path"] == "/" and scope["method"] == "GET"
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not navigation:
-            raise Refused(403, "Requests of pages from elsewhere are not answered.")
+            raise RequestError(403, "Requests of pages from elsewhere are not answered.")
         if self._token is not None and scope["path"] not in OPEN:
             self._check_token(headers.get("authorization", ""))
 
@@ -110,7 +116,7 @@ class Guard:
         kind, _, token = given.partition(" ")
         same = hmac.compare_digest(token.strip().encode("utf-8", "replace"), self._token or b"")
         if kind.lower() != "bearer" or not same:
-            raise Refused(401, "This server needs its token: Authorization: Bearer <token>.")
+            raise RequestError(401, "This server needs its token: Authorization: Bearer <token>.")
 
     # ---------------------------------------------------------------------- how much
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
@@ -121,14 +127,16 @@ class Guard:
         try:
             return await asyncio.wait_for(self._collect(receive), self.limits.seconds)
         except TimeoutError:
-            raise Refused(408, f"The request took longer than {self.limits.seconds:g} seconds.") from None
+            raise RequestError(
+                408, f"The request took longer than {self.limits.seconds:g} seconds."
+            ) from None
 
     async def _collect(self, receive: Receive) -> bytes:
         parts, size = [], 0
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise Refused(400, "The request was not complete.")
+                raise RequestError(400, "The request was not complete.")
             size += len(message.get("body", b""))
             if size > self.limits.body:
                 raise self._too_large()
@@ -136,8 +144,8 @@ class Guard:
             if not message.get("more_body", False):
                 return b"".join(parts)
 
-    def _too_large(self) -> Refused:
-        return Refused(413, f"A request may have at most {self.limits.body:,} bytes.")
+    def _too_large(self) -> RequestError:
+        return RequestError(413, f"A request may have at most {self.limits.body:,} bytes.")
 
 
 def _host_name(host: str) -> str:
@@ -176,7 +184,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-async def _refuse(error: Refused, send: Send) -> None:
+async def _refuse(error: RequestError, send: Send) -> None:
     """A refusal; the connection is closed, as there may be more of the request."""
     body = as_bytes({"error": str(error)})
     headers = [

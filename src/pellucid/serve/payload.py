@@ -1,4 +1,4 @@
-"""What the page shows of a model: the effects as the report has them, the form for a row, the log of edits."""
+"""What the page shows of a model: effects as the report has them, the form for a row, the log of edits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pellucid.report.response import Response
 from pellucid.report.terms import importance_payload, term_payload
 from pellucid.serve.answers import why_none
 from pellucid.serve.downloads import downloads_of
-from pellucid.serve.errors import Refused
+from pellucid.serve.errors import RequestError
 from pellucid.serve.served import Served
 from pellucid.serve.versions import Versions
 
@@ -120,8 +120,9 @@ def _headline(model: Any, served: Served, shown: Decomposition) -> list[list[str
     if served.sample is not None:
         number, _, word = counted(len(served.sample), "row").partition(" ")
         cards.append([number, word, f"of {served.source}, to compare and to fit with"])
-    edits = len(getattr(model, "edits_", []))
-    cards.append([str(edits), "edit" if edits == 1 else "edits", "by hand, since the model was fitted"])
+    if hasattr(model, "edits_"):
+        number, _, word = counted(len(model.edits_), "edit").partition(" ")
+        cards.append([number, word, "since the model was fitted"])
     return cards
 
 
@@ -129,7 +130,7 @@ def term_detail(versions: Versions, name: str) -> dict[str, Any]:
     """One term with all its points, before the session and now; surfaces at the points that are shown."""
     now, first = versions.now, versions.original
     if not versions.editable or name not in now.model.effects_:
-        raise Refused(404, "There is no such term.")
+        raise RequestError(404, "There is no such term.")
     served, model = versions.served, now.model
     shown = _shown(model, Response(model), served)
     effect = model.effects_[name]
@@ -138,6 +139,8 @@ def term_detail(versions: Versions, name: str) -> dict[str, Any]:
         return payload | {"version": now.number, "before": None, "axes": _axes(model, name)}
     tables, t = model.tables_, model.tables_.names.index(name)
     m = tables.tables[t].shape[0] - 1
+
+    payload["thin"] = {"points": payload["grids"][0]["points"], "density": payload["density"]}
 
     def lines(table: np.ndarray) -> list[list[float | None]]:
         return [rounded(column, 8) for column in table[:m].reshape(m, -1).T]
@@ -174,4 +177,3 @@ def _axes(model: Any, name: str) -> list[dict[str, Any]]:
             }
         )
     return made
-

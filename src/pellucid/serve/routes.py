@@ -1,7 +1,7 @@
 """The addresses of the server and what each answers.
 
-Nothing in a request is ever taken for the name of a file: addresses are fixed, and terms, classes and downloads
-are looked up among those that there are.
+Nothing in a request is ever taken for the name of a file: addresses are fixed, and terms, classes and
+downloads are looked up among those that there are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pellucid.serve.assets import page_css, page_html, page_js
 from pellucid.serve.comparison import compare_own, compare_rows
 from pellucid.serve.description import openapi
 from pellucid.serve.downloads import make_download
-from pellucid.serve.errors import Refused
+from pellucid.serve.errors import RequestError
 from pellucid.serve.features import Rows, rows_of_csv, rows_of_json
 from pellucid.serve.guard import Limits
 from pellucid.serve.payload import page_payload, term_detail
@@ -52,7 +52,9 @@ def build_app(versions: Versions, limits: Limits, *, token: bool) -> Starlette:
         Route("/api/compare", endpoints.answer(endpoints.compare), methods=["POST"]),
         Route("/api/download", endpoints.answer(endpoints.download), methods=["POST"]),
     ]
-    return Starlette(routes=routes, exception_handlers={HTTPException: _missing})
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _missing})
+    app.router.redirect_slashes = False
+    return app
 
 
 def _fixed(content: bytes, media: str) -> Callable[[Request], Any]:
@@ -86,7 +88,7 @@ class Endpoints:
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             try:
                 made = await run_in_threadpool(work, kind, await request.body())
-            except Refused as error:
+            except RequestError as error:
                 return _json({"error": str(error)}, error.status)
             except MemoryError:
                 return _json({"error": "There is not enough memory for this request."}, 413)
@@ -177,18 +179,20 @@ def _object(kind: str, body: bytes, names: set[str], *, or_csv: bool = False) ->
     """A JSON object with no names but these."""
     if kind != "application/json":
         other = " or text/csv" if or_csv else ""
-        raise Refused(415, f"The content must be of the type application/json{other}.")
+        raise RequestError(415, f"The content must be of the type application/json{other}.")
     try:
         content = json.loads(body, parse_constant=_no_constant)
     except RecursionError:
-        raise Refused(400, "The JSON is nested too deeply.") from None
+        raise RequestError(400, "The JSON is nested too deeply.") from None
     except ValueError as error:  # UnicodeDecodeError too
-        raise Refused(400, f"The content is no JSON: {str(error)[:200]}.") from None
+        raise RequestError(400, f"The content is no JSON: {str(error)[:200]}.") from None
     if not isinstance(content, dict):
-        raise Refused(422, "The content must be a JSON object.")
+        raise RequestError(422, "The content must be a JSON object.")
     strange = [name for name in content if name not in names]
     if strange:
-        raise Refused(422, f"{strange[0][:60]!r} is not known here; known are {', '.join(sorted(names))}.")
+        raise RequestError(
+            422, f"{strange[0][:60]!r} is not known here; known are {', '.join(sorted(names))}."
+        )
     return content
 
 
@@ -199,45 +203,48 @@ def _no_constant(name: str) -> float:
 def _truth(content: Mapping[str, Any], name: str, default: bool) -> bool:
     value = content.get(name, default)
     if not isinstance(value, bool):
-        raise Refused(422, f"{name} must be true or false.")
+        raise RequestError(422, f"{name} must be true or false.")
     return value
 
 
 def _text(content: Mapping[str, Any], name: str) -> str:
     value = content.get(name)
     if not isinstance(value, str):
-        raise Refused(422, f"{name} must be a text.")
+        raise RequestError(422, f"{name} must be a text.")
     return value
 
 
 def _number(value: Any, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Refused(422, f"{name} must be a number.")
+        raise RequestError(422, f"{name} must be a number.")
     try:
         return float(value)
     except OverflowError:
-        raise Refused(422, f"{name} is too large.") from None
+        raise RequestError(422, f"{name} is too large.") from None
 
 
 def _version(content: Mapping[str, Any]) -> int:
     value = content.get("version")
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Refused(422, "version must be the number of the version that is edited.")
+        raise RequestError(422, "version must be the number of the version that is edited.")
     return value
 
 
 def _where(content: Any) -> dict[str, Any]:
     """Segments by feature."""
     if not isinstance(content, dict):
-        raise Refused(422, "where must be an object of features and segments.")
+        raise RequestError(422, "where must be an object of features and segments.")
     made = {}
     for name, part in content.items():
         if not isinstance(part, dict) or set(part) - _SEGMENT:
-            raise Refused(422, f"A segment is an object of {', '.join(sorted(_SEGMENT))}.")
+            raise RequestError(422, f"A segment is an object of {', '.join(sorted(_SEGMENT))}.")
         levels = part.get("levels")
-        if levels is not None and (not isinstance(levels, list) or not all(isinstance(v, str) for v in levels)):
-            raise Refused(422, "levels must be a list of texts.")
+        if levels is not None and (
+            not isinstance(levels, list) or not all(isinstance(v, str) for v in levels)
+        ):
+            raise RequestError(422, "levels must be a list of texts.")
         ends = {k: None if part.get(k) is None else _number(part[k], k) for k in ("low", "high")}
         flags = {k: _truth(part, k, False) for k in ("missing", "only_missing")}
-        made[name] = Segment(**ends, levels=None if levels is None else tuple(levels), **flags)
+        names = None if levels is None else tuple(levels)
+        made[name] = Segment(ends["low"], ends["high"], names, **flags)
     return made

@@ -20,7 +20,12 @@ def is_loopback(host: str) -> bool:
 
     Examples
     --------
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
+    >>> (
+    ...     is_loopback("127.0.0.1"),
+    ...     is_loopback("localhost"),
+    ...     is_loopback("::1"),
+    ...     is_loopback("0.0.0.0"),
+    ... )
     (True, True, True, False)
     """
     if host == "localhost":
@@ -61,8 +66,8 @@ def create_app(
     max_body, max_rows, max_seconds : int, int, float
         Bytes and rows of a request, and seconds in which it must have arrived.
     **about
-        ``title`` of the page; ``sample_weight``, ``offset`` and ``exposure`` of the rows; ``target``, the name
-        of what is predicted.
+        ``title`` of the page; ``sample_weight``, ``offset`` and ``exposure`` of the rows; ``target``, the
+        name of what is predicted.
 
     Returns
     -------
@@ -84,7 +89,7 @@ def create_app(
     if not local and not token:
         raise ValueError("A server that others can reach needs a token.")
     if token is not None and len(token) < _SHORTEST_TOKEN:
-        raise ValueError(f"A token needs at least {_SHORTEST_TOKEN} letters, such as secrets.token_urlsafe().")
+        raise ValueError(f"A token needs {_SHORTEST_TOKEN} letters or more, such as secrets.token_urlsafe().")
     limits = Limits(max_body, max_rows, max_seconds)
     versions = Versions(model, serve_model(model, X, y, **about))
     app = build_app(versions, limits, token=token is not None)

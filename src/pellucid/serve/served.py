@@ -13,9 +13,10 @@ import pandas as pd
 from pellucid.data.cells import Cells
 from pellucid.data.table import read_table
 from pellucid.effects.tables import TermTables
+from pellucid.models.common.scoring import LOG_LINK
 from pellucid.report.columns import read_columns
 from pellucid.report.sample import Sample, read_sample
-from pellucid.serve.errors import Refused
+from pellucid.serve.errors import RequestError
 from pellucid.serve.features import Feature, Rows, numbers_of
 
 _KNOWN = ("offset", "exposure")
@@ -77,7 +78,7 @@ class Served:
             key: numbers_of(rows.extra[name], name) for key, name in self.known.items() if name in rows.extra
         }
         if "exposure" in found and np.any(found["exposure"] <= 0):
-            raise Refused(422, f"{self.known['exposure']!r} must be positive in every row.")
+            raise RequestError(422, f"{self.known['exposure']!r} must be positive in every row.")
         return found
 
 
@@ -124,6 +125,8 @@ def serve_model(
         features = _mark_used(inner, features)
     taken = inspect.signature(model.predict).parameters
     asked = {key: (known or {}).get(key, key) for key in _KNOWN if key in taken}
+    if not known and not (sample is not None and sample.known) and not _counts(inner):
+        asked = {}
     plain = {f.name for f in features}
     asked = {key: name for key, name in asked.items() if name not in plain}
     target = target or str(getattr(y, "name", None) or "the target")
@@ -143,13 +146,22 @@ def serve_model(
     )
 
 
+def _counts(model: Any) -> bool:
+    """Whether predictions are amounts or rates, to which an exposure belongs."""
+    return getattr(getattr(model, "loss_", None), "name", "") in LOG_LINK
+
+
 # ------------------------------------------------------------------- features
 def _kinds(model: Any, columns: Sequence[Cells]) -> dict[str, str]:
     """Names of the features with what they hold, from what training saw."""
     told = getattr(model, "columns_", None)
     if told is not None and all(hasattr(c, "levels") for c in told):
         return {
-            str(c.name): "category" if c.levels is not None else "date" if getattr(c, "dates", False) else "number"
+            str(c.name): "category"
+            if c.levels is not None
+            else "date"
+            if getattr(c, "dates", False)
+            else "number"
             for c in told
         }
     if columns:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pellucid.effects.tables import TermTables
 from pellucid.models.common.by_hand import edit_by_hand
-from pellucid.serve.errors import Refused
+from pellucid.serve.errors import RequestError
 from pellucid.serve.served import Served
 
 _MOST = 50  # versions kept
@@ -59,19 +59,21 @@ class Versions:
         """Make a change to the version of that number, which must be the one in use."""
         if not self.editable:
             name = type(self.original.model).__name__
-            raise Refused(422, f"{name} has no tables that could be changed; additive kernel machines have.")
+            raise RequestError(
+                422, f"{name} has no tables that could be changed; additive kernel machines have."
+            )
         with self._alone(version):
             try:
                 model = self._edited(self.now.model, wish)
             except (ValueError, TypeError) as error:
-                raise Refused(422, " ".join(str(error).split())[:400]) from None
+                raise RequestError(422, " ".join(str(error).split())[:400]) from None
             return self._push(model)
 
     def undo(self, version: int) -> Version:
         """Go back by one edit."""
         with self._alone(version):
             if not self.can_undo:
-                raise Refused(409, "There is nothing to undo.")
+                raise RequestError(409, "There is nothing to undo.")
             self._count += 1
             back = self._stack[-2]
             self._stack[-2:] = [Version(self._count, back.model)]
@@ -82,14 +84,13 @@ class Versions:
         if not refit:
             return edit_by_hand(model, **wish)
         if not self.can_refit:
-            raise Refused(422, "There are no data to fit the other terms to; start the page with some.")
+            raise RequestError(422, "There are no data to fit the other terms to; start the page with some.")
         sample, term = self.served.sample, wish["term"]
         assert sample is not None
         if wish.get("remove"):
             todo: dict[str, Any] = {"drop": [term]}
         elif wish.get("smooth") is not None and wish.get("output") is None:
-            # a ridge multiplied by 10, 100, 1000 for a tenth, a quarter, a half of the range or so
-            todo = {"smooth": {term: float(10.0 ** (1 + 4 * min(wish["smooth"], 1.0)))}}
+            todo = {"smooth": {term: max((wish["smooth"] / 0.05) ** 2, 1.0)}}  # ridges times 4, 36, 400, ...
         else:
             model, todo = edit_by_hand(model, **wish), {"freeze": [term]}
         return model.edit(sample.X, sample.y, sample_weight=sample.weight, **sample.known, **todo)
@@ -113,10 +114,12 @@ class _Alone:
 
     def __enter__(self) -> None:
         if not self.versions._lock.acquire(blocking=False):
-            raise Refused(409, "Another edit is being made; try again when it is done.")
+            raise RequestError(409, "Another edit is being made; try again when it is done.")
         if self.versions.now.number != self.seen:
             self.versions._lock.release()
-            raise Refused(409, "The model was edited elsewhere in the meantime: look at it as it is now.")
+            raise RequestError(
+                409, "The model was edited elsewhere in the meantime: look at it as it is now."
+            )
 
     def __exit__(self, *error: Any) -> None:
         self.versions._lock.release()

@@ -16,4 +16,6 @@ def as_bytes(content: Any) -> bytes:
     >>> as_bytes({"mean": float("nan"), "rows": 3})
     b'{"mean":null,"rows":3}'
     """
-    return json.dumps(plain(content), ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
+    return json.dumps(plain(content), ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode(
+        "ascii"
+    )

@@ -52,8 +52,8 @@ def edit_by_hand(
     by : float, optional
         Amount to add.
     smooth : float, optional
-        Length of the waves to flatten, as a share of the range: 0.1 removes ripples, 1 leaves little more
-        than a straight line.
+        Length of the waves that lose half their height, as a share of the range; shorter ones lose more: 0.1
+        removes ripples, 3 leaves little more than a straight line.
     remove : bool, default=False
         Whether the term is taken out: its function is zero everywhere.
     output : label, optional
@@ -89,9 +89,8 @@ def edit_by_hand(
         raise ValueError("Say one thing to do: to, by, smooth or remove.")
     k = _output(model, tables, output)
     segments = _segments(tables, t, where)
-    if smooth is not None or remove:
-        if any(s != Segment() for s in segments):
-            raise ValueError("A term is smoothed or removed as a whole: leave out where.")
+    if (smooth is not None or remove) and any(s != Segment() for s in segments):
+        raise ValueError("A term is smoothed or removed as a whole: leave out where.")
     if to is not None:
         new, action, value = change_points(tables, t, segments, _constant(to, "to"), k), "set", to
     elif by is not None:
@@ -188,15 +187,15 @@ def _segment(value: Any, name: str) -> Segment:
     )
 
 
-def _words(
-    tables: TermTables, t: int, segments: Sequence[Segment], action: str, value: float
-) -> str:
+def _words(tables: TermTables, t: int, segments: Sequence[Segment], action: str, value: float) -> str:
     if action == "smooth":
         return f"over {value:g} of the range"
     features = [tables.columns[j] for j in tables.terms[t]]
     parts = [(c.name, s.words(c)) for c, s in zip(features, segments, strict=True)]
     places = [f"{name} {words}" if len(parts) > 1 else words for name, words in parts if words]
-    return " ".join([*([", ".join(places)] if places else []), f"{'to' if action == 'set' else 'by'} {value:g}"])
+    return " ".join(
+        [*([", ".join(places)] if places else []), f"{'to' if action == 'set' else 'by'} {value:g}"]
+    )
 
 
 def _check_direction(model: Any, tables: TermTables, t: int) -> None:

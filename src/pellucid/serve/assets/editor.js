@@ -1,5 +1,5 @@
 // One term: choose a part of it, set, move or smooth it, or take the term out.
-const SMOOTH = [["a little", 0.1], ["clearly", 0.25], ["a lot", 0.5], ["almost straight", 1]];
+const SMOOTH = [["a little", 0.1], ["clearly", 0.3], ["a lot", 1], ["almost straight", 3]];
 const editor = { name: null, detail: null, chosen: [], output: -1, shift: 0, refit: false };
 
 function nothingChosen(axis) { return { low: null, high: null, levels: new Set(), missing: false, only_missing: false, axis }; }
@@ -25,7 +25,7 @@ function editView(name) {
 
 // The segments as the server takes them; null for the whole term.
 function whereOf() {
-  const where = {};
+  const where = Object.create(null);
   for (const c of editor.chosen) {
     const part = {};
     if (c.axis.levels) {
@@ -109,7 +109,7 @@ function drawEditor(holder) {
       : el("p", { class: "detail" }, "The other terms stay as they are: there are no data to fit them to."));
   const before = detail.before && !pair ? el("div", { class: "legend" }, el("span", null, el("i", { class: "key dashed" }), "before this session")) : null;
   holder.replaceChildren(
-    el("figure", { class: "card wideedit" }, el("div", { class: "heading" }, el("h3", null, editor.name)), drawing, before, readout, el("figcaption", null, detail.caption)),
+    el("figure", { class: "card wideedit" }, el("div", { class: "heading" }, el("h3", null, editor.name)), drawing, several && !pair ? legend(data.task.outputs) : null, before, readout, el("figcaption", null, detail.caption)),
     el("div", { class: "stack" }, tools, el("div", { class: "card" }, el("div", { class: "heading" }, el("h3", null, "Log of edits"),
       el("button", { type: "button", id: "undo", onclick: undo, disabled: !data.can.undo }, "Undo")), logList())));
   redraw();

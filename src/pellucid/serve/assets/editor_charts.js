@@ -17,14 +17,14 @@ function curveEditor(detail, k, chosen, shift, act, readout) {
   bottom -= 0.18 * room; top += 0.1 * room;
   const xticks = ticks(low, high, 6).filter((t) => !grid.missing || apart - t > 0.1 * span).map((t) => [t, fmt(t)]);
   if (grid.missing) xticks.push([apart, "missing"]);
-  const f = frame(`Curve to edit: ${detail.caption}`, { x: [low, end], y: [bottom, top], xticks, xlabel: grid.feature, width: 760, height: 380 });
+  const f = frame(`Curve to edit: ${detail.caption}`, { x: [low, end], y: [bottom, top], xticks, xlabel: grid.feature, width: 620, height: 340 });
   const whole = chosen.low === null && chosen.high === null && !chosen.only_missing && !chosen.missing;
   if (!whole && !chosen.only_missing) {
     const a = f.x(Math.max(chosen.low ?? low, low)), b = f.x(Math.min(chosen.high ?? high, high));
     f.root.append(svg("rect", { class: "chosen", x: a, y: f.top, width: Math.max(b - a, 1.5), height: f.bottom - f.top }));
   }
-  const edges = [p[0], ...p.slice(1).map((v, i) => (v + p[i]) / 2), p[m - 1]];
-  const heights = p.map((_, i) => detail.density[i] / Math.max(edges[i + 1] - edges[i], 1e-12 * span)), most = Math.max(...heights, 0) || 1;
+  const { points: q, density } = detail.thin, edges = [q[0], ...q.slice(1).map((v, i) => (v + q[i]) / 2), q[q.length - 1]];
+  const heights = q.map((_, i) => density[i] / Math.max(edges[i + 1] - edges[i], 1e-12 * span)), most = Math.max(...heights, 0) || 1;
   if (m > 1) heights.forEach((h, i) => f.root.append(svg("rect", { class: "density", x: f.x(edges[i]), width: Math.max(f.x(edges[i + 1]) - f.x(edges[i]), 0.5), y: f.bottom - (30 * h) / most, height: (30 * h) / most })));
   f.root.append(svg("line", { class: "zero", x1: f.left, x2: f.right, y1: f.y(0), y2: f.y(0) }));
   const xs = [...p.map((v) => f.x(v)), ...(grid.missing ? [f.x(apart)] : [])];
@@ -34,7 +34,7 @@ function curveEditor(detail, k, chosen, shift, act, readout) {
     if (detail.before) f.root.append(svg("path", { class: "line before", d: path(p.map((v, i) => [f.x(v), f.y(detail.before[o][i])])) }));
     f.root.append(svg("path", { class: `line ${s}`, d: path(p.map((v, i) => [f.x(v), f.y(values[o][i])])) }));
     if (grid.missing) {
-      if (detail.before) f.root.append(svg("circle", { class: "before", cx: xs[m], cy: f.y(detail.before[o][m]), r: 5 }));
+      if (detail.before && detail.before[o][m] !== values[o][m]) f.root.append(svg("circle", { class: "before", cx: xs[m], cy: f.y(detail.before[o][m]), r: 5 }));
       f.root.append(svg("circle", { class: `dot ${s}`, cx: xs[m], cy: f.y(values[o][m]), r: 4 }));
     }
     if (!whole) xs.forEach((x, i) => { if (inside(i)) f.root.append(svg("circle", { class: `dot ${s}`, cx: x, cy: f.y(values[o][i]), r: 3 })); });
@@ -50,14 +50,18 @@ function curveEditor(detail, k, chosen, shift, act, readout) {
   return f.root;
 }
 
+// From places in the window to places in a picture as it is now: while something is moved, it is drawn anew.
+function placeIn(root) {
+  const matrix = root.getScreenCTM().inverse();
+  return (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix);
+}
 // Across: choose a range. Up and down inside it: move it. Arrow keys up and down move too; Enter keeps, Escape forgets.
 function dragging(f, range, act) {
   const root = f.root, xOf = scale(f.left, f.right, range.low, range.high + (f.right > f.x(range.high) + 1 ? (range.high - range.low || 1) * 0.22 : 0));
   const yOf = (y) => (f.y(0) - y) / (f.y(0) - f.y(1));
-  const at = (event) => { const matrix = root.getScreenCTM(); return new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse()); };
   root.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    const from = at(event), vertical = range.inside(from.x);
+    const at = placeIn(root), from = at(event), vertical = range.inside(from.x);
     let last = from;
     const box = vertical ? null : svg("rect", { class: "chosen", y: f.top, height: f.bottom - f.top, x: from.x, width: 0 });
     if (box) root.prepend(box);
@@ -102,7 +106,7 @@ function levelEditor(detail, k, chosen, shift, act, readout) {
   const room = high - low || 1;
   low -= 0.08 * room; high += 0.08 * room;
   const row = Math.max(26, 10 * all.length), height = n * row + 60;
-  const f = frame(`Levels to edit: ${detail.caption}`, { x: [low, high], y: [n, 0], left: 170, right: 70, height, width: 760, yticks: [], xlabel: "effect" });
+  const f = frame(`Levels to edit: ${detail.caption}`, { x: [low, high], y: [n, 0], left: 170, right: 70, height, width: 620, yticks: [], xlabel: "effect" });
   const most = Math.max(...detail.density, 1e-300), valueOf = scale(f.left, f.right, low, high);
   f.root.append(svg("line", { class: "zero", x1: f.x(0), x2: f.x(0), y1: f.top, y2: f.bottom }));
   detail.density.forEach((share, i) => {
@@ -113,17 +117,16 @@ function levelEditor(detail, k, chosen, shift, act, readout) {
     for (const o of all) {
       const [a, b] = spread(detail, o)[i], lane = y + 8 * (all.indexOf(o) - (all.length - 1) / 2);
       f.root.append(svg("line", { class: `bar s${o % 7}`, x1: f.x(a), x2: f.x(b), y1: lane, y2: lane }));
-      if (detail.before) f.root.append(svg("circle", { class: "before", cx: f.x(detail.before[o][i]), cy: lane, r: 6 }));
+      if (detail.before && detail.before[o][i] !== values[o][i]) f.root.append(svg("circle", { class: "before", cx: f.x(detail.before[o][i]), cy: lane, r: 6 }));
       f.root.append(svg("circle", { class: `dot s${o % 7}`, cx: f.x(values[o][i]), cy: lane, r: 4.5 }));
     }
   });
   const place = (y) => Math.floor(scale(f.top, f.bottom, 0, n)(y));
   readable(f.root, n, (_, y) => place(y), (i) => `${cut(name(i), 40)}: ${all.map((o) => signed(values[o][i])).join(", ")}; ${percent(detail.density[i])} of the rows${isIn(i) ? "; chosen" : ""}`,
     readout, {});
-  const at = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(f.root.getScreenCTM().inverse());
   f.root.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    const from = at(event), i = place(from.y);
+    const at = placeIn(f.root), from = at(event), i = place(from.y);
     if (i < 0 || i >= n) return;
     let last = from;
     const follow = (e) => { last = at(e); if (isIn(i) && Math.abs(last.x - from.x) > 4) act.preview(valueOf(last.x) - valueOf(from.x)); };

@@ -1,5 +1,5 @@
 // One row, typed in or picked, and its prediction taken apart; or a whole table.
-const typed = { cells: null, row: null, output: -1, known: {} };
+const typed = { cells: null, row: null, output: -1, known: Object.create(null) };
 
 function day(days) { return new Date(864e5 * days).toISOString().slice(0, 10); }
 function shownCell(feature, value) {
@@ -45,7 +45,8 @@ function apart(one, cells) {
     return rowsOfBars(largest(items), pick(one.intercept), pick(one.sum), data.scale + (top ? `, ${cut(top, 30)}` : ""));
   }
   if (one.moves && Object.keys(one.moves).length) {
-    const items = Object.entries(one.moves).map(([label, value]) => ({ label, detail: inputsOf(label, cells), value: pick(value) })).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 20);
+    const items = Object.entries(one.moves).map(([label, value]) => ({ label, detail: inputsOf(label, cells), value: pick(value) })).filter((item) => item.value !== 0).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 20);
+    if (!items.length) return el("p", { class: "detail" }, "Every value of this row is a usual one.");
     return sides(items, "What each value does here: how far the answer is from that of the same row with this value at a usual one. These numbers do not add up; features act together.");
   }
   return null;
@@ -89,7 +90,7 @@ function rowsView() {
     result.replaceChildren(verdictOf(one, observed), apart(one, cells) || "", shares(answersOf(one)) || "");
   };
   async function send() {
-    const cells = {}, wrong = [];
+    const cells = Object.create(null), wrong = []; // a feature may be called __proto__
     data.features.forEach((f, j) => {
       const [value, problem] = readCell(f, inputs[j].value);
       inputs[j].setAttribute("aria-invalid", problem ? "true" : "false");
@@ -97,7 +98,7 @@ function rowsView() {
       cells[f.name] = value;
     });
     typed.cells = inputs.map((input) => input.value);
-    const row = { ...cells };
+    const row = Object.assign(Object.create(null), cells);
     for (const name of data.known) {
       const text = (typed.known[name] || "").trim();
       if (text && !Number.isFinite(Number(text))) wrong.push(`${name} is not a number`);
@@ -111,7 +112,7 @@ function rowsView() {
       message.textContent = made.warnings.join(" ");
       const picked = typed.row !== null && data.rows.cells[typed.row].every((v, j) => shownCell(data.features[j], v) === inputs[j].value);
       last = { one: made.predictions[0], cells, observed: picked ? data.rows.observed[typed.row] : null };
-      if (made.note && !result.dataset.noted) { result.before(el("p", { class: "detail", id: "note" }, made.note)); result.dataset.noted = "yes"; }
+      if (data.no_parts && !result.dataset.noted) { result.before(el("p", { class: "detail", id: "note" }, data.no_parts)); result.dataset.noted = "yes"; }
       show();
     } catch (error) { if (mine === turn) { message.textContent = error.message; result.replaceChildren(); } }
   }

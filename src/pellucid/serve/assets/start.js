@@ -7,7 +7,7 @@ function route() {
   const [view, rest] = location.hash.slice(1).split(/\/(.*)/s);
   let name = null;
   try { name = rest === undefined ? null : decodeURIComponent(rest); } catch { /* not a name of ours */ }
-  const found = VIEWS.find(([id]) => id === view);
+  const found = VIEWS.find(([id]) => id === view && (id !== "edit" || data.can.edit));
   return found ? [found, name] : [VIEWS[0], null];
 }
 function draw() {
@@ -15,7 +15,7 @@ function draw() {
   document.title = `${data.title} – pellucid`;
   document.getElementById("page").replaceChildren(
     el("header", null, el("div", { class: "top" }, el("h1", null, data.title), el("div", { class: "buttons" }, theme)),
-      el("div", { class: "headline" }, data.headline.map(([value, label, detail]) => el("div", { class: "tile" }, el("strong", null, value), el("span", null, label), el("small", null, detail))))),
+      id !== "effects" ? null : el("div", { class: "headline" }, data.headline.map(([value, label, detail]) => el("div", { class: "tile" }, el("strong", null, value), el("span", null, label), el("small", null, detail))))),
     el("nav", { "aria-label": "Views" }, el("ol", null, VIEWS.filter(([v]) => v !== "edit" || data.can.edit).map(([v, title]) => el("li", null, el("a", { href: `#${v}`, "aria-current": v === id ? "page" : null }, title))))),
     el("main", { id: "main", tabindex: -1 }, status, view(name)),
     el("footer", null, "Made with pellucid. In pictures that have the focus, arrow keys move the reading point, Home and End jump; while editing, up and down move what is chosen."));
