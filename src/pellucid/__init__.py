@@ -23,6 +23,7 @@ from pellucid.models import (
     SparseAdditiveRegressor,
     deletion_fidelity,
     edit_by_hand,
+    fit_formula,
     stability,
 )
 from pellucid.plots import (
@@ -63,6 +64,7 @@ __all__ = [
     "build_report",
     "deletion_fidelity",
     "edit_by_hand",
+    "fit_formula",
     "kernels",
     "load",
     "plot_coefficients",

@@ -1,4 +1,4 @@
-"""The page in a browser: every view, an edit with the pointer and with the keyboard, and nothing from elsewhere.
+"""The page in a browser: every view, edits with the pointer and with the keyboard, nothing from elsewhere.
 
 Needs the package ``playwright`` and a Chromium, found by the name chromium or in ``PELLUCID_CHROMIUM``.
 """
@@ -157,7 +157,7 @@ def test_an_edit_with_pointer_and_keys(models, visit):
 
 
 def test_a_table_is_predicted_and_refusals_are_read(models, visit):
-    model, X, y = models("tables")
+    model, X, _ = models("tables")
     seen = visit(create_app(model))
     page = seen.go("rows")
     table = X.iloc[:7].to_csv(index=False).encode()

@@ -202,7 +202,7 @@ def test_before_and_after(models, client):
 
 
 def test_classes_before_and_after(models, client):
-    _, X, y = models("tables classes")
+    _, X, _ = models("tables classes")
     use = client("tables classes")
     use.post("/api/edit", {"version": 0, "term": "dose", "remove": True})
     made = use.post("/api/compare", {}).json()

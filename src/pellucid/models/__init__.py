@@ -3,6 +3,7 @@
 from pellucid.models.additive.classifier import AdditiveKernelClassifier
 from pellucid.models.additive.regressor import AdditiveKernelRegressor
 from pellucid.models.common.by_hand import edit_by_hand
+from pellucid.models.common.from_formula import fit_formula
 from pellucid.models.common.parts import deletion_fidelity
 from pellucid.models.forces.force_field import ForceField
 from pellucid.models.glm.classifier import KernelClassifier
@@ -37,5 +38,6 @@ __all__ = [
     "SparseAdditiveRegressor",
     "deletion_fidelity",
     "edit_by_hand",
+    "fit_formula",
     "stability",
 ]

@@ -27,7 +27,7 @@ LATER = {
     "BaseEstimator": ("weights",),
     "Column": ("ordered",),
     "LeaveOneOut": ("root_mse",),
-    "LooSearch": ("criterion",),
+    "LooSearch": ("criterion", "max_time", "verbose"),
 }
 """Parameters and fields that files of earlier versions lack, by class: they get their defaults."""
 
