@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,9 +24,10 @@ def effect_svg(effect: Effect) -> str:
     else:
         body, high = _curve(effect), _HIGH
     title = f'<text x="{_LEFT}" y="15" font-size="13" font-weight="600">{escape(effect.name)}</text>'
+    size = f'viewBox="0 0 {_WIDE} {high}" width="{_WIDE}" height="{high}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE} {high}" width="{_WIDE}" height="{high}" '
-        f'role="img" aria-label="Effect of {escape(effect.name, quote=True)}" font-family="sans-serif" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" '
+        f'aria-label="Effect of {escape(effect.name, quote=True)}" font-family="sans-serif" '
         f'font-size="11" fill="currentColor">{title}{body}</svg>'
     )
 
@@ -38,7 +39,7 @@ def _curve(effect: Effect) -> str:
     m = len(grid) - int(grid.missing)
     points = np.asarray(grid.points[:m], dtype=float)
     values, se = _columns(effect, effect.values), _columns(effect, effect.se)
-    right = _WIDE - (44 if grid.missing else 10)
+    right = _WIDE - (84 if grid.missing else 26)
     x = _scale(points[0], points[-1], _LEFT, right) if m else _scale(0.0, 1.0, _LEFT, right)
     ends = np.concatenate([[0.0], (values - 1.96 * se).ravel(), (values + 1.96 * se).ravel()])
     low, high = float(ends.min()), float(ends.max())
@@ -106,9 +107,9 @@ def _map(effect: Effect) -> str:
                 colour = _COLOURS[0] if v >= 0 else _COLOURS[1]
                 box = (_LEFT + i * wide, floor - (j + 1) * tall, wide + 0.3, tall + 0.3)
                 parts.append(_rect(*box, colour, round(min(abs(v), 1.0), 3)))
-    for text, place in ((a.labels()[0], _LEFT + 12), (a.labels()[-1], _WIDE - 30)):
+    for text, place in ((_end(a, 0), _LEFT + 12), (_end(a, -1), _WIDE - 30)):
         parts.append(_label(_cut(text, 10), place, floor + 13))
-    for text, height in ((b.labels()[0], floor), (b.labels()[-1], _TOP + 10)):
+    for text, height in ((_end(b, 0), floor), (_end(b, -1), _TOP + 10)):
         parts.append(
             f'<text x="{_LEFT - 4}" y="{height:.1f}" text-anchor="end">{escape(_cut(text, 8))}</text>'
         )
@@ -137,6 +138,12 @@ def _ruler(y: _scale, low: float, high: float) -> str:
     for v in dict.fromkeys((low, 0.0, high)):
         lines.append(f'<text x="{_LEFT - 6}" y="{y(v) + 4:.1f}" text-anchor="end">{v:.3g}</text>')
     return "".join(lines)
+
+
+def _end(grid: Any, place: int) -> str:
+    """Name of the first or last point of a grid, short."""
+    point = grid.points[place]
+    return grid.labels()[place] if grid.levels or point != point else f"{point:.3g}"
 
 
 def _rect(x: float, y: float, width: float, height: float, colour: str, opacity: float) -> str:

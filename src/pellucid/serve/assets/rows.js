@@ -83,7 +83,7 @@ function rowsView() {
   let turn = 0, timer = null, last = null;
   const update = () => { clearTimeout(timer); timer = setTimeout(send, 120); };
   const { inputs, form } = rowForm(update);
-  const fillIn = (cells) => inputs.forEach((input, j) => { input.value = shownCell(data.features[j], cells[j]); });
+  const enter = (cells) => inputs.forEach((input, j) => { input.value = shownCell(data.features[j], cells[j]); });
   const show = () => {
     if (!last) return;
     const { one, cells, observed } = last;
@@ -120,7 +120,7 @@ function rowsView() {
     if (i < 0 || i >= data.rows.index.length) return;
     typed.row = i;
     if (picker) picker.selectedIndex = i;
-    fillIn(data.rows.cells[i]);
+    enter(data.rows.cells[i]);
     send();
   };
   const picker = data.rows.index.length ? el("select", { id: "row", onchange: () => pick(picker.selectedIndex) }, data.rows.index.map((index, i) => el("option", null, `row ${index}, observed ${typeof data.rows.observed[i] === "number" ? fmt(data.rows.observed[i]) : cut(data.rows.observed[i], 24)}`))) : null;
@@ -128,8 +128,8 @@ function rowsView() {
   const controls = el("div", { class: "controls" }, picker && el("div", { class: "pick" }, el("label", { for: "row" }, "Row"), picker, step(-1), step(1)),
     data.task.outputs.length ? choose("output", "Explain", ["the predicted class", ...data.task.outputs], typed.output + 1, (i) => { typed.output = i - 1; show(); }) : null);
   if (typed.cells && typed.cells.length === inputs.length) inputs.forEach((input, j) => { input.value = typed.cells[j]; });
-  else if (picker) { typed.row = 0; fillIn(data.rows.cells[0]); }
-  else fillIn(data.features.map((f) => f.middle));
+  else if (picker) { typed.row = 0; enter(data.rows.cells[0]); }
+  else enter(data.features.map((f) => f.middle));
   send();
   return [el("section", { id: "one" }, el("h2", null, "One prediction"), el("p", { class: "lead" }, "Type values in, or pick a row. The server computes with the model as it is edited now."), controls,
     el("div", { class: "split" }, form, el("div", null, message, result))), tableSection()];
