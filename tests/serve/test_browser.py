@@ -27,6 +27,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+READY = """() => !document.body.hasAttribute("aria-busy")
+  && (!document.querySelector("#result") || document.querySelector("#prediction"))"""
 VIEWS = ["effects", "edit", "rows", "compare", "export", "programs", "about"]
 
 
@@ -83,7 +85,7 @@ def test_every_view(models, visit, kind, data):
     seen = visit(create_app(model, *((X, y) if data else ())), color_scheme="dark")
     for view in VIEWS:
         page = seen.go(view)
-        page.wait_for_load_state("networkidle")
+        page.wait_for_function(READY)
         assert page.locator("main section").first.inner_text().strip()
         assert page.locator("#status").inner_text() == ""
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
@@ -124,6 +126,7 @@ def test_an_edit_with_pointer_and_keys(models, visit):
     page.keyboard.type("0.75")
     page.keyboard.press("Enter")
     page.locator("#log li").nth(1).wait_for()
+    assert page.evaluate("document.activeElement.id") == "set-to"
     assert page.locator("#log li").nth(1).inner_text() == "set age from 50 to 60 to 0.75, by hand"
     chart = page.locator("#editor-body svg.chart")
     chart.focus()
@@ -181,7 +184,7 @@ def test_names_are_text_and_sixty_features_fit_a_narrow_window(visit):
     seen = visit(create_app(model, X, X.sum(axis=1)), viewport={"width": 480, "height": 800})
     for view in VIEWS:
         page = seen.go(view)
-        page.wait_for_load_state("networkidle")
+        page.wait_for_function(READY)
         assert page.locator("img, #page script, iframe, object").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), view
     page = seen.go("rows")

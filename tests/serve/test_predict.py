@@ -94,6 +94,16 @@ def test_exposure_and_offset_come_with_the_rows(client, models):
     assert "positive" in refused.json()["error"]
 
 
+def test_too_many_contributions_are_not_computed(models, client, monkeypatch):
+    monkeypatch.setattr("pellucid.serve.answers._MOST_NUMBERS", 20)
+    rows = as_rows(models("tables")[1].iloc[:8])
+    refused = client().post("/predict", {"rows": rows})
+    assert refused.status_code == 413
+    assert "8 rows have 24 contributions" in refused.json()["error"]
+    bare = client().post("/predict", {"rows": rows, "contributions": False}).json()["predictions"]
+    assert set(bare[0]) <= {"prediction", "outside"}
+
+
 def test_dates_are_text_or_days(client):
     from pellucid import AdditiveKernelRegressor
     from pellucid.serve import create_app

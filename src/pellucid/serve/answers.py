@@ -68,6 +68,8 @@ def predict(
     """Predictions of rows as they go out of the endpoint."""
     response = Response(model)
     X, known = served.table(rows), served.known_of(rows)
+    if contributions:
+        _check_size(getattr(model, "best_estimator_", model), len(rows), max(len(response.outputs), 1))
     try:
         answers = response(X, **known)
         parts = parts_of(model, X) if contributions else None
@@ -75,12 +77,6 @@ def predict(
         raise RequestError(422, " ".join(str(error).split())[:400]) from None
     if not np.all(np.isfinite(answers)):
         raise RequestError(422, "The model has no finite prediction for some of these rows.")
-    if parts is not None and parts.values.size > _MOST_NUMBERS:
-        raise RequestError(
-            413,
-            f"{len(rows):,} rows have {parts.values.size:,} contributions, and at most {_MOST_NUMBERS:,} are "
-            f"sent at a time: ask for fewer rows, or for no contributions.",
-        )
     outputs = list(response.outputs)
     made: dict[str, Any] = {
         "target": served.target,
@@ -100,6 +96,17 @@ def predict(
     if moves and len(rows) == 1 and parts is None:
         made["predictions"][0]["moves"] = _moves(response, served, rows, known, answers)
     return made
+
+
+def _check_size(model: Any, n: int, outputs: int) -> None:
+    """Refuse what would be too many contributions, before they are computed."""
+    size = n * outputs * len(getattr(model, "term_names_", range(model.n_features_in_)))
+    if size > _MOST_NUMBERS:
+        raise RequestError(
+            413,
+            f"{n:,} rows have {size:,} contributions, and at most {_MOST_NUMBERS:,} are sent at a time: ask "
+            f"for fewer rows, or for no contributions.",
+        )
 
 
 def _one(response: Response, line: np.ndarray) -> dict[str, Any]:

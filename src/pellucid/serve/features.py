@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -159,7 +160,7 @@ def rows_of_csv(content: bytes, features: Sequence[Feature], extra: Sequence[str
     if len(lines) < 2:
         raise RequestError(422, "The table needs a line of names and at least one row.")
     head = [name.strip() for name in lines[0]]
-    twice = [name for name in head if name and head.count(name) > 1] if len(head) <= 10_000 else head[:1]
+    twice = [name for name, count in Counter(head).items() if name and count > 1]
     if twice:
         raise RequestError(422, f"The table has two columns called {_short(twice[0])}.")
     for i, line in enumerate(lines[1:], 1):

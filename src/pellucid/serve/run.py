@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import secrets
 from collections.abc import Callable
@@ -150,7 +151,8 @@ def serve(
     # behind the #, where it stays in the browser
     key = "" if token is None else f"#token={token}"
     tell(f"http://{name}:{sock.getsockname()[1]}/{key}")
-    server.run(sockets=[sock])
+    with contextlib.suppress(KeyboardInterrupt):  # how it is meant to end
+        server.run(sockets=[sock])
 
 
 def need_starlette() -> Any:

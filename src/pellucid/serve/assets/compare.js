@@ -52,9 +52,10 @@ function programsView() {
     const curl = `curl ${location.origin}/predict -H 'Content-Type: application/json'${key} -d '${JSON.stringify(rows.example).replaceAll("'", "'\\''")}'`;
     const kind = (s) => [].concat(s.type).join(" or ");
     const schema = (name) => facts(Object.entries(made.components.schemas[name].properties).map(([n, s]) => [n, [kind(s.type ? s : { type: "number, or numbers by class" }), s.description].filter(Boolean).join(". ")]), name);
-    out.replaceChildren(el("div", { class: "card" }, el("h3", null, "POST /predict"), el("p", null, post.summary + ". JSON with rows, or a CSV table as text/csv."), el("pre", null, example)),
-      el("div", { class: "card" }, el("h3", null, "From a shell"), el("pre", null, curl)),
-      el("div", { class: "card" }, el("h3", null, "From Python"), el("pre", null, `import httpx\nanswer = httpx.post(${JSON.stringify(location.origin + "/predict")}, json=${example.replaceAll("null", "None")}${made.security ? ', headers={"Authorization": "Bearer <token>"}' : ""})\nanswer.json()["predictions"][0]`)),
+    const code = (text) => (data.features.length > 12 ? el("details", null, el("summary", null, "Example"), el("pre", null, text)) : el("pre", null, text));
+    out.replaceChildren(el("div", { class: "card" }, el("h3", null, "POST /predict"), el("p", null, post.summary + ". JSON with rows, or a CSV table as text/csv."), code(example)),
+      el("div", { class: "card" }, el("h3", null, "From a shell"), code(curl)),
+      el("div", { class: "card" }, el("h3", null, "From Python"), code(`import httpx\nanswer = httpx.post(${JSON.stringify(location.origin + "/predict")}, json=${example.replaceAll("null", "None")}${made.security ? ', headers={"Authorization": "Bearer <token>"}' : ""})\nanswer.json()["predictions"][0]`)),
       el("div", { class: "columns-2" }, facts(Object.entries(row).map(([n, s]) => [cut(n, 60), [kind(s), s.description, s.examples && s.examples.slice(0, 8).join(", ")].filter(Boolean).join("; ")]), "A row"), schema("Prediction")),
       facts(Object.entries(post.responses).map(([code, r]) => [code, r.description]), "Answers"),
       el("p", null, el("button", { type: "button", onclick: () => keep(new Blob([JSON.stringify(made, null, 2)], { type: "application/json" }), "openapi.json") }, "Save openapi.json")));

@@ -42,7 +42,13 @@ function whereOf() {
   }
   return Object.keys(where).length ? where : null;
 }
+// What has the focus keeps it when the page is drawn anew.
+function keepFocus() {
+  const at = document.activeElement;
+  editor.focus = at && at.id ? `#${at.id}` : at && at.closest(".drawing") ? "#editor-body svg.chart" : null;
+}
 async function change(wish, what) {
+  keepFocus();
   const body = { version: data.version, term: editor.name, ...wish };
   if (editor.output >= 0) body.output = data.task.outputs[editor.output];
   if (editor.refit && data.can.refit) body.refit = true;
@@ -51,6 +57,7 @@ async function change(wish, what) {
   if (made) { take(made); draw(); say(`${what} Version ${data.version}.`); } else redraw();
 }
 async function undo() {
+  keepFocus();
   const made = await working("Going back.", () => ask("api/undo", { version: data.version }));
   if (made) { take(made); draw(); say(`Undone. Version ${data.version}.`); }
 }
@@ -113,6 +120,9 @@ function drawEditor(holder) {
     el("div", { class: "stack" }, tools, el("div", { class: "card" }, el("div", { class: "heading" }, el("h3", null, "Log of edits"),
       el("button", { type: "button", id: "undo", onclick: undo, disabled: !data.can.undo }, "Undo")), logList())));
   redraw();
+  const again = editor.focus && document.querySelector(editor.focus);
+  if (again) again.focus({ preventScroll: true });
+  editor.focus = null;
 }
 
 function segmentField(c, a, changed) {
