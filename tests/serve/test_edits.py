@@ -4,9 +4,11 @@ import io
 import sqlite3
 import threading
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from report_data import payload
 
 import pellucid
 from pellucid.serve.versions import Versions
@@ -234,6 +236,7 @@ def test_what_is_taken_away(models, client):
     archive = zipfile.ZipFile(io.BytesIO(files["tables"].content))
     assert "contents.json" in archive.namelist()
     assert files["report"].text.startswith("<!doctype html>")
+    assert payload(SimpleNamespace(html=files["report"].text))["score"]["loo"] == []
     assert "set age" in files["log"].text
     assert pellucid.export.from_json(files["json"].text).predict(rows) == pytest.approx(edited.predict(rows))
 

@@ -45,6 +45,12 @@ class HandEdit:
         return " ".join(part for part in (self.action, self.term, self.detail) if part) + ", by hand"
 
 
+def changed_since_fit(model: Any) -> bool:
+    """Whether a model was changed by hand after its last fit: what it holds of held-out rows is old then."""
+    edits = getattr(model, "edits_", None) or [None]
+    return isinstance(edits[-1], HandEdit)
+
+
 @dataclass(frozen=True)
 class Segment:
     """Which points of one feature are meant; all of them if nothing is said.

@@ -34,7 +34,8 @@ def edit_by_hand(
     The other terms and the intercept stay as they are; to have them fitted again around the change, call
     ``model.edit(X, y, freeze=[term])`` on the result. A term that was changed is frozen: later edits keep
     it, and it has no p-value. Its standard errors are zero where it was changed. Leave-one-out results and
-    scores that the model holds are those of the fit, as no data are seen here.
+    scores that the model holds, and the width of its prediction intervals, are those of the fit, as no data
+    are seen here.
 
     Parameters
     ----------
