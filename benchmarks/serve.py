@@ -58,7 +58,8 @@ def run_server(kind, connection):
 
     model, X = model_and_rows()
     app = bare_app(model, X) if kind == "bare" else create_app(model)
-    config = uvicorn.Config(app, port=0, log_level="error", access_log=False, lifespan="off", ws="none")
+    options = {"lifespan": "off", "ws": "none", "timeout_keep_alive": 60}  # clients that share a busy machine
+    config = uvicorn.Config(app, port=0, log_level="error", access_log=False, **options)
     server, sock = uvicorn.Server(config), config.bind_socket()
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
     thread.start()

@@ -142,7 +142,7 @@ def serve(
         ws="none",
         lifespan="off",
         limit_concurrency=200,
-        timeout_keep_alive=10,
+        timeout_keep_alive=30,
         h11_max_incomplete_event_size=32_768,
     )
     server = uvicorn.Server(config)
