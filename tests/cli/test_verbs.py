@@ -484,3 +484,53 @@ def test_demo(pellucid, tmp_path):
     assert done.code == 0
     assert "x0 × x1" in done.out
     assert (tmp_path / "report.html").as_uri() in done.out
+
+
+@pytest.mark.parametrize("model", ["price", "claims"])
+def test_serve(pellucid, folder, monkeypatch, model):
+    """What the command hands to the server: the model, its rows as they came, and how rows get to it."""
+    pytest.importorskip("starlette")
+    seen = {}
+    monkeypatch.setattr("pellucid.serve.serve", lambda model, **given: seen.update(given, model=model))
+    done = pellucid("serve", folder / f"{model}.pellucid", "--data", folder / "t.csv", "--port", "0")
+    assert done.code == 0
+    assert seen["target"] == model
+    assert list(seen["raw"].columns) == list(seen["kinds"])
+    assert ("exposure" in seen) == (model == "claims")
+    about = {
+        k: v for k, v in seen.items() if k not in ("host", "port", "token", "tell", "max_body", "max_rows")
+    }
+    from pellucid.serve.served import serve_model
+
+    served = serve_model(**about)
+    assert [f.kind for f in served.features] == [kind or "number" for kind in seen["kinds"].values()]
+    assert len(served.sample) == 160
+    assert pellucid("serve", folder / "no.pellucid").code == 1
+    assert (
+        "no column 'pirce'"
+        in pellucid("serve", folder / "price.pellucid", "--data", folder / "t.csv", "-t", "pirce").err
+    )
+
+
+def test_serve_a_model_of_prepared_columns(pellucid, folder, monkeypatch, tmp_path):
+    """Rows of the endpoint are those of the table, whatever columns the model sees."""
+    pytest.importorskip("starlette")
+    from pellucid.serve.answers import predict
+    from pellucid.serve.features import rows_of_json
+    from pellucid.serve.served import serve_model
+
+    file, seen = tmp_path / "ridge.pellucid", {}
+    drop = "bought,claims,years"
+    fit = ["fit", folder / "t.csv", "-t", "price", "-d", drop, "-m", "ridge", "--split", "0", "-o", file]
+    assert pellucid(*fit).code == 0
+    monkeypatch.setattr("pellucid.serve.serve", lambda model, **given: seen.update(given, model=model))
+    assert pellucid("serve", file, "--data", folder / "t.csv").code == 0
+    about = {
+        k: v for k, v in seen.items() if k not in ("host", "port", "token", "tell", "max_body", "max_rows")
+    }
+    served = serve_model(**about)
+    row = {"age": 40, "income": None, "city": "Rome", "since": "2020-05-01"}
+    made = predict(seen["model"], served, rows_of_json([row], served.features, [], 10))
+    (tmp_path / "row.csv").write_text("age,income,city,since\n40,,Rome,2020-05-01\n")
+    wanted = pellucid("predict", file, tmp_path / "row.csv", "--json").json["predictions"][0]["prediction"]
+    assert made["predictions"][0]["prediction"] == pytest.approx(wanted)

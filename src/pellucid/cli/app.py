@@ -174,6 +174,28 @@ def diff(
 
 
 @_verb
+def serve(
+    model: o.Model,
+    data: o.DataTable = None,
+    target: o.KnownTarget = None,
+    title: o.Title = None,
+    host: o.Host = "127.0.0.1",
+    port: o.Port = 8000,
+    token: o.Token = None,
+    max_bytes: o.BodyLimit = 8_000_000,
+    max_rows: o.RowLimit = 20_000,
+    sheet: o.Sheet = None,
+    open_it: o.Open = False,
+) -> None:
+    """Serve a saved model: a local page to explore and edit it, and a JSON endpoint that predicts.
+
+    The page is at the address that is told; programs post rows to /predict there, described in /openapi.json.
+    Edits are made to a copy, which the page hands out; the model file stays as it is. Ctrl-C ends it.
+    """
+    _do("serve", locals())
+
+
+@_verb
 def compare(
     table: o.Table,
     target: o.Target,

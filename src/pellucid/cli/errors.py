@@ -5,7 +5,14 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_EXTRAS = {"openpyxl": "excel", "pyarrow": "cli", "pandas": "cli", "matplotlib": "plot"}
+_EXTRAS = {
+    "openpyxl": "excel",
+    "pyarrow": "cli",
+    "pandas": "cli",
+    "matplotlib": "plot",
+    "starlette": "serve",
+    "uvicorn": "serve",
+}
 
 
 class UserError(Exception):

@@ -157,6 +157,31 @@ Title = Annotated[str | None, typer.Option(help="Heading of the page.")]
 MaxRows = Annotated[int, typer.Option(min=0, help="Rows of the table that the page may contain.")]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
 
+# -------------------------------------------------------------------------- the server
+DataTable = Annotated[
+    str | None,
+    typer.Option(
+        "--data",
+        metavar="TABLE",
+        help="Table with rows and targets, such as the training table: to pick rows, to compare before and "
+        "after, and to fit again after an edit.",
+    ),
+]
+Host = Annotated[
+    str,
+    typer.Option(help="Address to listen on; others than this machine can reach any but the default."),
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        envvar="PELLUCID_TOKEN",
+        help="What requests have to bring; made for any address but this machine's own if not given.",
+    ),
+]
+BodyLimit = Annotated[int, typer.Option("--max-bytes", min=1000, help="Bytes that a request may have.")]
+RowLimit = Annotated[int, typer.Option("--max-rows", min=1, help="Rows that a request may have.")]
+
 # --------------------------------------------------------------------------- the output
 ModelFile = Annotated[str | None, _file(help="Where to save the model.")]
 TableFile = Annotated[

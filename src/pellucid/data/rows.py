@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from pellucid.data.cells import cells_of, is_missing, is_numeric
-from pellucid.data.table import as_frame
+from pellucid.data.table import columns_of_formula
 from pellucid.kernels import Constant, Kernel, Precomputed, Restricted
 from pellucid.kernels.base import object_rows
 
@@ -21,7 +21,7 @@ def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarra
     Kernels of strings, graphs and molecules see a list of these, or a column of a table that ``on`` names;
     columns that the kernel does not read are not looked at then.
     """
-    frame = as_frame(X)
+    frame = columns_of_formula(estimator, X, reset=reset)
     text = []
     if frame is not None:
         X = frame.to_native()

@@ -170,6 +170,23 @@ def as_frame(X: Any, what: str = "X") -> Any:
     return frame
 
 
+def columns_of_formula(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """The data frame that ``X`` is, with the columns that a formula named and no others; ``None`` for arrays.
+
+    A fit without a formula (``reset``) forgets the one of a fit before.
+    """
+    frame = as_frame(X)
+    if reset:
+        vars(estimator).pop("formula_", None)
+    if frame is None or "formula_" not in vars(estimator):
+        return frame
+    names = [str(name) for name in estimator.feature_names_in_]
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise ValueError(f"The table has no column {absent[0]!r}, which {estimator.formula_!r} names.")
+    return frame.select(names)
+
+
 def collected(X: Any, what: str = "X") -> Any:
     """``X`` itself, or the data frame that a lazy one is; column names that occur twice are refused."""
     frame = as_frame(X, what)
@@ -190,7 +207,7 @@ def enter_table(estimator: Any, X: Any, *, reset: bool, least: int = 1) -> Table
 
     In training (``reset``) it must have at least ``least`` columns.
     """
-    frame = as_frame(X)
+    frame = columns_of_formula(estimator, X, reset=reset)
     if frame is not None:
         X = frame.to_native()
         validate_data(estimator, X, reset=reset, skip_check_array=True)

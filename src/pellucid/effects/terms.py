@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.effects.html import html_table
+from pellucid.effects.sketch import effect_svg
 
 Term = tuple[int, ...]
 
@@ -218,6 +219,10 @@ class Effect:
             table["se"] = self.se.ravel()
         table["density"] = self.density[tuple(place[: self.density.ndim])]
         return table
+
+    def _repr_html_(self) -> str:
+        """A small picture, for notebooks."""
+        return effect_svg(self)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from pellucid.linalg.centering import Prepared, prepare, rank_one_update
 from pellucid.linalg.column_space import ColumnSpace
 from pellucid.linalg.conjugate_gradients import conjugate_gradients
 from pellucid.linalg.counts import count_products, count_table, unary
+from pellucid.linalg.curve_smoother import smooth_curve
 from pellucid.linalg.distances import (
     contract_squared_differences,
     manhattan_distances,
@@ -63,6 +64,7 @@ __all__ = [
     "scaled_squared_distances",
     "side_by_side",
     "smallest_eigenvalue",
+    "smooth_curve",
     "solve_cholesky",
     "squared_distances",
     "symmetric_product",

@@ -3,7 +3,9 @@
 from pellucid.models.additive.classifier import AdditiveKernelClassifier
 from pellucid.models.additive.regressor import AdditiveKernelRegressor
 from pellucid.models.common.attribution import shapley_values, sobol_shares
+from pellucid.models.common.by_hand import edit_by_hand
 from pellucid.models.common.comparison import compare, drift, fairness
+from pellucid.models.common.from_formula import fit_formula
 from pellucid.models.common.parts import deletion_fidelity
 from pellucid.models.conformal.intervals import conformal
 from pellucid.models.forces.force_field import ForceField
@@ -44,5 +46,7 @@ __all__ = [
     "fairness",
     "shapley_values",
     "sobol_shares",
+    "edit_by_hand",
+    "fit_formula",
     "stability",
 ]

@@ -56,19 +56,29 @@ def decompose(model: Any, response: Response, columns: Sequence[Cells], X: Any) 
     return _averages(response, columns, X, kernel_model(model) if numeric else None)
 
 
-def _terms(model: Any, columns: Sequence[Cells]) -> Decomposition:
-    importances, named = model.importances_, model.effects_
-    effects = [named[name] for name in importances.top(len(importances)) if name in named]
-    effects = [effect for effect in effects if np.any(effect.values != 0)]
+def ranked_effects(model: Any) -> list[Effect]:
+    """Effects of a model of terms that are not zero, most important first."""
+    named = model.effects_
+    effects = [named[name] for name in model.importances_.top(len(model.importances_)) if name in named]
+    return [effect for effect in effects if np.any(effect.values != 0)]
+
+
+def features_without_effect(effects: Sequence[Effect], columns: Sequence[Cells]) -> list[str]:
+    """Names of features that are in no term."""
     used = {j for effect in effects for j in effect.term}
-    absent = [column.name for j, column in enumerate(columns) if j not in used]
+    return [column.name for j, column in enumerate(columns) if j not in used]
+
+
+def _terms(model: Any, columns: Sequence[Cells]) -> Decomposition:
+    effects = ranked_effects(model)
     if callable(getattr(model, "compiled", None)):
         page_model = compiled_model(model.compiled(), effects)
     elif is_fourier(model):
         page_model = wave_model(model, effects)
     else:
         page_model = table_model(model.intercept_, effects)
-    return Decomposition("terms", effects, importances, page_model, absent)
+    absent = features_without_effect(effects, columns)
+    return Decomposition("terms", effects, model.importances_, page_model, absent)
 
 
 def _parts(model: Any, response: Response, columns: Sequence[Cells], X: Any) -> Decomposition:

@@ -28,7 +28,7 @@ LATER = {
     "Column": ("ordered",),
     "LeaveOneOut": ("root_mse",),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
-    "LooSearch": ("criterion",),
+    "LooSearch": ("criterion", "max_time", "verbose"),
 }
 """Parameters and fields that files of earlier versions lack, by class: they get their defaults."""
 

@@ -40,6 +40,7 @@ def _of(cls: type, *parts: Any) -> Any:
 
 FITTED: dict[str, dict[str, Any]] = {
     f"{_MACHINES} LooSearch {_FOURIER} {_SIMPLEX}": {"n_features_in_": int, "feature_names_in_?": np.ndarray},
+    _MACHINES: {"formula_?": str},
     _CLASSIFIERS: {"classes_": np.ndarray},
     f"{_GLM} AdditiveKernelRegressor SparseAdditiveClassifier ISKClassifier": {"loss": str | Loss},
     f"{_RIDGE} {_GLM}": {

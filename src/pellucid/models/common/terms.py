@@ -24,6 +24,7 @@ from pellucid.data.weights import check_weight
 from pellucid.effects import Importances
 from pellucid.linalg import row_blocks
 from pellucid.losses import Loss, Squared, as_loss
+from pellucid.models.common.from_formula import FromFormula
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def squared_in(error: Any, unit: float) -> np.ndarray:
         return np.asarray(error) * unit * unit
 
 
-class TermModel(BaseEstimator):
+class TermModel(FromFormula, BaseEstimator):
     """An intercept plus terms, of which ``terms_`` names the features."""
 
     cv: Any

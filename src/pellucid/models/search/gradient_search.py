@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import minimize
 
-from pellucid._progress import Progress
+from pellucid._progress import Deadline, Progress
 from pellucid.exceptions import IllConditionedWarning, IndefiniteKernelError
 from pellucid.kernels import Kernel
 from pellucid.linalg import require_memory
@@ -77,6 +77,8 @@ def learn_parameters(
     tied: bool = False,
     ard: bool = False,
     max_iter: int = 100,
+    max_time: float | None = None,
+    verbose: int = 0,
 ) -> Learned:
     """Minimise a criterion over the hyperparameters of ``kernel`` and, if ``learn_alpha``, over alpha.
 
@@ -84,7 +86,8 @@ def learn_parameters(
     many rows the descent first runs on a sample of them, to the end, and finishes on all, or on 3000 of them,
     with less patience.
     ``ard`` has many length-scales to learn: a prior holds them near the start, the less the more rows there
-    are, and the finish on all rows takes the curvature over from the sample.
+    are, and the finish on all rows takes the curvature over from the sample. After ``max_time`` seconds the
+    best parameters seen so far are taken.
     """
     diagonal = max(float(kernel._diag(data.X).mean()), np.finfo(float).tiny)
     if ard and learn_alpha:
@@ -100,25 +103,32 @@ def learn_parameters(
     n_rows = len(data)
     if n_rows > MOST_ROWS:  # always the same rows for the same data
         data = data.at(np.sort(np.random.default_rng(1).choice(len(data), MOST_ROWS, replace=False)))
-    progress = Progress("learning kernel parameters")
+    progress, deadline = Progress("learning kernel parameters", verbose=verbose), Deadline(max_time)
     found, H, evaluations, converged = np.zeros(n_free + 1), None, 0, True
     sample = sample_rows(len(data))
     for stage in [data] if sample is None else [data.at(sample), data]:
         if stage.Y.shape[1] == 0:  # nothing varies in the sample
             continue
         objective = _Objective(
-            kernel, alpha, groups, stage, criterion, _strength(criterion, stage, ard), progress
+            kernel, alpha, groups, stage, criterion, _strength(criterion, stage, ard), progress, deadline
         )
         if ard and learn_alpha and not evaluations and alpha < _NOISE * diagonal:
             noisy = np.append(found[:-1], min(np.log(_NOISE * diagonal / alpha), bounds[-1, 1]))
             found, evaluations = min(found, noisy, key=lambda steps: objective(steps)[0]), 2
-        if ard and H is not None:
-            found, n, converged = finish(objective, found, H, bounds, max_iter)
-        else:
-            limits = {"maxiter": max_iter, "ftol": 1e-6 if len(stage) <= _SAMPLE else 1e-4}
-            result = minimize(objective, found, jac=True, method="L-BFGS-B", bounds=bounds, options=limits)
-            found, n, converged = result.x, result.nfev, result.status != 1
-            H = result.hess_inv.todense()
+        try:
+            if ard and H is not None:
+                found, n, converged = finish(objective, found, H, bounds, max_iter)
+            else:
+                limits = {"maxiter": max_iter, "ftol": 1e-6 if len(stage) <= _SAMPLE else 1e-4}
+                result = minimize(
+                    objective, found, jac=True, method="L-BFGS-B", bounds=bounds, options=limits
+                )
+                found, n, converged = result.x, result.nfev, result.status != 1
+                H = result.hess_inv.todense()
+        except OutOfTime:
+            found = found if objective.best is None else objective.best[1]
+            evaluations, converged = evaluations + objective.count, False
+            break
         evaluations += n
     progress.close()
     learned, alpha = objective.parameters(np.round(found * _GRID) / _GRID)
@@ -188,6 +198,10 @@ def _strength(criterion: str, data: Data, ard: bool) -> float:
     return unit / (_SPREAD**2 * float(np.maximum(1.0, data.weight).sum()))
 
 
+class OutOfTime(Exception):  # noqa: N818  # no error: the search ends with the best so far
+    """The time of a search is up."""
+
+
 @dataclass
 class _Objective:
     """A criterion as a function of steps, the logarithms of the factors by which parameters move."""
@@ -199,12 +213,24 @@ class _Objective:
     criterion: str
     pull: float
     progress: Progress
+    deadline: Deadline = field(default_factory=lambda: Deadline(None))
+    best: tuple[float, np.ndarray] | None = None  # the smallest value seen, and where
+    count: int = 0
 
     def parameters(self, steps: np.ndarray) -> tuple[Kernel, float]:
         kernel = self.kernel.with_theta(self.kernel.theta + steps[self.groups])
         return kernel, self.alpha * float(np.exp(steps[-1]))
 
     def __call__(self, steps: np.ndarray) -> tuple[float, np.ndarray]:
+        if self.deadline.over and self.count:
+            raise OutOfTime
+        self.count += 1
+        value, gradient = self._value(steps)
+        if self.best is None or value < self.best[0]:
+            self.best = value, np.array(steps)
+        return value, gradient
+
+    def _value(self, steps: np.ndarray) -> tuple[float, np.ndarray]:
         kernel, alpha = self.parameters(steps)
         data = self.data
         require_memory(len(data), 4.1)

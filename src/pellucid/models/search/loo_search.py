@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from pellucid._progress import track
+from pellucid._progress import Deadline, track
 from pellucid.effects import Influence, LinearView, MarginalEffects, Motifs, Summary
 from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
@@ -67,6 +67,12 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         ``"mixed"`` in its place.
     n_jobs : int, optional
         Combinations of the grid fitted at the same time. Each then uses one thread for linear algebra.
+    max_time : float, optional
+        Seconds after which no new combination, or step of the descent, is begun: the best so far is taken,
+        with a :class:`~pellucid.exceptions.SearchWarning`. What has begun is finished, so the search takes
+        somewhat longer.
+    verbose : int, default=0
+        With 1, progress and the time left are told in log files and notebooks as well as on terminals.
 
     Attributes
     ----------
@@ -105,12 +111,16 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         ard: bool = False,
         criterion: str = "auto",
         n_jobs: int | None = None,
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
         self.ard = ard
         self.criterion = criterion
         self.n_jobs = n_jobs
+        self.max_time = max_time
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Search, then fit the best.
@@ -162,6 +172,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 f"The kernel {self.estimator.kernel!r} was named by a string and has no parameters to "
                 f"search. Pass a kernel from pellucid.kernels, such as RBF()."
             )
+        deadline = Deadline(self.max_time)
         # threads share the data, and linear algebra lets go of the interpreter lock; one BLAS thread for each
         with threadpool_limits(None if self.n_jobs in (None, 1) else 1):
             work = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
@@ -169,11 +180,15 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 for params in grid
             )
             rows: list[dict[str, Any]] = []
-            for row, model in track(work, "leave-one-out search", len(grid)):
+            for row, model in track(work, "leave-one-out search", len(grid), self.verbose):
                 if not rows or row["value"] < min(other["value"] for other in rows):
                     self.best_params_, self.best_estimator_ = grid[len(rows)], model
                 rows.append(row)
-        self.results_ = {"params": grid} | {key: [row[key] for row in rows] for key in rows[0]}
+                if deadline.over and len(rows) < len(grid):
+                    _warn_of_time(f"after {len(rows)} of {len(grid)} combinations")
+                    break
+            work.close()
+        self.results_ = {"params": grid[: len(rows)]} | {key: [row[key] for row in rows] for key in rows[0]}
 
     # --------------------------------------------------------------- descent
     def _descend(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -238,6 +253,8 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 learn_alpha=isinstance(self.estimator.alpha, str),
                 tied=isinstance(self.estimator.kernel, str) and not self.ard,
                 ard=self.ard,
+                max_time=self.max_time,
+                verbose=self.verbose,
             )
 
     def _polish(self, found: Learned, by: str, X: Any, y: Any, sample_weight: Any, *, thorough: bool) -> Any:
@@ -347,6 +364,10 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         tags.regressor_tags = inner.regressor_tags
         tags.transformer_tags = inner.transformer_tags
         return tags
+
+
+def _warn_of_time(when: str) -> None:
+    warnings.warn(f"The search was out of time {when}; the best so far is used.", SearchWarning, stacklevel=4)
 
 
 def _fitted(estimator: Any, params: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> Any:

@@ -43,7 +43,8 @@ function termNumbers(term, outputs) {
     [pointName(term.grids[0], i), ...term.values.flatMap((v, k) => (term.se ? [fmt(v[i]), fmt(1.96 * term.se[k][i], 3)] : [fmt(v[i])])), percent(share)]));
 }
 
-function termCards() {
+// ``more`` may put something beside the name of a term.
+function termCards(more = null) {
   const outputs = data.task.outputs, shown = { output: -1 };
   // the class that was asked for, or the one on which the map has most to show
   const classOfMap = (term) => {
@@ -55,7 +56,7 @@ function termCards() {
     const several = term.values.length > 1 ? outputs : [];
     const badge = term.importance === null ? null : el("span", { class: "badge" }, `importance ${sizeText(term.importance)}`);
     return figure(term.name, term.caption, (readout) => term.kind === "pair" ? mapChart(term, classOfMap(term), several, readout)
-      : term.kind === "levels" ? levelChart(term, several, readout) : curveChart(term, several, readout), () => termNumbers(term, several), { badge });
+      : term.kind === "levels" ? levelChart(term, several, readout) : curveChart(term, several, readout), () => termNumbers(term, several), { badge: more ? [badge, more(term)] : badge });
   });
   const major = cards.filter((_, i) => !data.terms[i].minor), minor = cards.filter((_, i) => data.terms[i].minor);
   const first = 24, holder = el("div", { class: "cards", id: "cards" }, major.slice(0, first));
@@ -194,4 +195,3 @@ function build() {
     el("main", { id: "main" }, parts.map((part) => part[2])),
     el("footer", null, "Made with pellucid. In pictures that have the focus, arrow keys move the reading point, Home and End jump."));
 }
-build();
