@@ -155,14 +155,16 @@ def one_row(row: Any) -> Any:
 
 def scale_of(model: Any) -> str:
     """What the terms of a model add up to, in words."""
-    loss = getattr(getattr(model, "loss_", None), "name", getattr(model, "loss", "squared"))
+    fitted = getattr(model, "loss_", None)
+    loss = getattr(fitted, "name", getattr(model, "loss", "squared"))
     classes = getattr(model, "classes_", None)
     if classes is not None:
         logistic = loss in ("logistic", "multinomial")
         if len(classes) > 2:
             return "score of the class" if not logistic else "log-odds of the class"
         return f"{'log-odds' if logistic else 'score'} of {classes[-1]}"
-    return "log of the prediction" if loss in ("poisson", "gamma") else "prediction"
+    words = {"log": "log of the prediction", "logit": "log-odds of the prediction"}
+    return words.get(getattr(fitted, "link", "identity"), "prediction")
 
 
 def _linear(model: Any, row: Any, reference: Any) -> tuple[np.ndarray, list[str], np.ndarray]:

@@ -61,7 +61,7 @@ def _explained(sample: Sample, answers: np.ndarray, response: Response) -> float
     """Share of the deviance explained; the constant beside it has the offset and exposure too."""
     amount = response.amount(sample)
     offset = np.zeros(len(sample)) if amount is None else np.log(amount)
-    eta = np.log(np.maximum(answers[:, 0], np.finfo(float).tiny))
+    eta = response.loss.predictor(answers[:, 0])
     return float(response.loss.explained(sample.y.astype(float), eta, sample.weight, offset))
 
 

@@ -11,6 +11,7 @@ from pellucid.solvers.glm import GLMFit, GLMProblem, fit_glm
 from pellucid.solvers.gradient import criterion_gradient
 from pellucid.solvers.hinge import HingeFit, fit_hinge
 from pellucid.solvers.indefinite import check_positive, check_spectrum, clip, positive_part
+from pellucid.solvers.joint import JointFit, fit_joint
 from pellucid.solvers.multinomial import MultinomialFit, fit_multinomial
 from pellucid.solvers.posterior import Posterior
 from pellucid.solvers.primal import PrimalSolver
@@ -24,6 +25,7 @@ __all__ = [
     "GLMFit",
     "GLMProblem",
     "HingeFit",
+    "JointFit",
     "MultinomialFit",
     "Posterior",
     "PrimalSolver",
@@ -38,6 +40,7 @@ __all__ = [
     "criterion_gradient",
     "fit_glm",
     "fit_hinge",
+    "fit_joint",
     "fit_multinomial",
     "positive_part",
 ]

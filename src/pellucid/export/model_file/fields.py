@@ -27,6 +27,8 @@ LATER = {
     "BaseEstimator": ("weights",),
     "Column": ("ordered",),
     "LeaveOneOut": ("root_mse",),
+    "InterpretableKernelRegressor": ("quantile",),
+    "KernelGLMRegressor": ("quantile",),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
     "LooSearch": ("criterion", "max_time", "verbose"),
 }

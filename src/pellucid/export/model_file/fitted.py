@@ -64,6 +64,7 @@ FITTED: dict[str, dict[str, Any]] = {
     "KernelFisherDiscriminant": {"explained_ means_ priors_ scalings_": _Reals, "_n_features_out": int},
     _GLM: {
         "loss_": Loss,
+        "losses_?": list[Loss],
         "_kernel_features?": "KernelFeatures",  # in files of earlier versions, as the next
         "alpha_path_?": "AlphaChoice",
         "_kernel_fits?": _of(list, "GLMFit|MultinomialFit|HingeFit"),

@@ -53,11 +53,18 @@ class Graph:
         return self._known[key]
 
     def __call__(
-        self, op: str, *inputs: str, name: str | None = None, domain: str = "", **attributes: Any
+        self,
+        op: str,
+        *inputs: str,
+        name: str | None = None,
+        domain: str = "",
+        n_outputs: int = 1,
+        **attributes: Any,
     ) -> str:
-        """Append an operation with one output, and return the output's name."""
+        """Append an operation, and return the name of its first output."""
         out = self.fresh(name)
-        node = self.onnx.helper.make_node(op, list(inputs), [out], domain=domain, **attributes)
+        others = [self.fresh() for _ in range(n_outputs - 1)]
+        node = self.onnx.helper.make_node(op, list(inputs), [out, *others], domain=domain, **attributes)
         self.nodes.append(node)
         return out
 

@@ -108,7 +108,8 @@ ScoreTerm = Products | Waves | Line
 class Response:
     """From scores to predictions.
 
-    Links are "identity"; "exp", of scores cut at -708 and 709; "logistic", of the second of two classes;
+    Links are "identity"; "exp", of scores cut at -708 and 709; "expit", of a proportion; "ordered", of
+    quantiles that may have crossed; "logistic", of the second of two classes;
     "shares": logistic values of all classes divided by their sum; "softmax"; "none": classes without
     probabilities.
     """
@@ -117,6 +118,7 @@ class Response:
     classes: tuple[Any, ...] | None = None
     slope: float = 1.0  # what scores are multiplied with before the link
     single: bool = True  # whether a regression has one target, and predictions one dimension
+    thresholds: tuple[float, ...] = ()  # between ordinal classes, whose link is "ordinal"
 
     @property
     def has_probabilities(self) -> bool:
@@ -128,6 +130,8 @@ class Response:
         scores = self.slope * scores
         if self.link == "exp":
             return np.exp(np.clip(scores, -708.0, 709.0))
+        if self.link == "expit":
+            return np.asarray(expit(scores))
         if self.link == "softmax":
             return np.asarray(softmax(scores, axis=1))
         if self.link == "logistic":

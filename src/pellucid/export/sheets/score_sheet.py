@@ -142,7 +142,10 @@ def _respond(book: Book, row: int, scores: list[str]) -> None:
     line = f"$B${row - 2}:${last}${row - 2}"
     if response.classes is None:
         for c, score in enumerate(scores):
-            mean = f"EXP(MAX(-708,MIN(709,{score})))" if response.link == "exp" else score
+            mean = {
+                "exp": f"EXP(MAX(-708,MIN(709,{score})))",
+                "expit": f"1/(1+EXP(-MAX(-700,{score})))",
+            }.get(response.link, score)
             book.formula(2, 2 + c, mean)
         return
     book.put(sheet, row, 1, "class", bold=True)
