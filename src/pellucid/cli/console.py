@@ -1,7 +1,5 @@
 """What goes to the terminal: results on standard output; notes, progress and errors on standard error."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

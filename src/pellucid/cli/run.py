@@ -1,7 +1,5 @@
 """Running the program: its exit codes, and how errors and warnings are told."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How good predictions are: numbers, counts and classes, by the usual measures under one set of names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The price of interpretability, measured: what main effects explain, what pairs add, what is left to add."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pellucid.effects.html import html_table

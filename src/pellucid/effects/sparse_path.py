@@ -1,7 +1,5 @@
 """How a sparse model grows as its penalty falls."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

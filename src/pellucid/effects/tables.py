@@ -4,8 +4,6 @@ The tables are the whole model. Prediction looks up one entry per term, linear b
 features; what is plotted, stored and exported are the same numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Random Fourier features, of all columns together and of pairs of columns, as scikit-learn transformers."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, Self
 

@@ -4,8 +4,6 @@ This is the only module that knows numba. The NumPy versions are the meaning of 
 ones may differ from them by rounding. ``PELLUCID_NUMBA=0`` in the environment switches the latter off.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys

@@ -6,8 +6,6 @@ compiled; those of NumPy make the same steps in the same order, so that both giv
 bit, whatever the blocks of rows and the number of threads.
 """
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -10,8 +10,6 @@ step is halved until the objective falls. Columns that are far from entering the
 only when the rest is solved.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Minimises :math:`\tfrac12\beta^\top G\beta - c^\top\beta + \lambda\sum_g\|\beta_
 seen: ``G`` and ``c`` are accumulated beforehand, so the cost does not depend on their number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ curvatures at the point reached, when the steps have not come to an end after a 
 approached through smooth ones; see :mod:`pellucid.solvers.smooth_hinge`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ only the block V = [H⁻¹]_cc of the columns c on which A acts enters, whose in
 all other columns. With V = UᵀU and M = UA_cᵀ they minimise ‖Mμ + U⁻ᵀβ̂_c‖², and β = β̂ + H⁻¹Aᵀμ.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ For our own estimators :mod:`~pellucid.export.model_file.fitted` lists what ``fi
 any of these attributes must have all, but for those whose name ends in a question mark.
 """
 
-from __future__ import annotations
-
 import inspect
 import types
 from collections.abc import Collection, Iterable, Mapping, Sequence

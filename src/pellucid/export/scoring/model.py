@@ -1,7 +1,5 @@
 """A fitted model as numbers that other programs can compute with, and its evaluation in NumPy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

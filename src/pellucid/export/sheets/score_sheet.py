@@ -1,7 +1,5 @@
 """The sheet of a scorecard in which values are typed and predictions appear."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any

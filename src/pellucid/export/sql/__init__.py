@@ -5,8 +5,6 @@ functions there, terms, scores; :mod:`response` goes on to predictions, and :mod
 SQL that mean the same to every engine.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

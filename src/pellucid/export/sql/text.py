@@ -1,7 +1,5 @@
 """Pieces of SQL that mean the same to every engine: names, texts, numbers, sums, look-ups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

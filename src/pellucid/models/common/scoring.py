@@ -1,7 +1,5 @@
 """The score of regressors of any loss: the share of the deviance explained."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

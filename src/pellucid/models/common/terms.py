@@ -4,8 +4,6 @@ The linear predictor is an intercept plus a few terms, in one column, or in one 
 more than two.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self

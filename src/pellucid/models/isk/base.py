@@ -1,7 +1,5 @@
 """What both ISK estimators share: parameters, the two phases, effects and summary."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any

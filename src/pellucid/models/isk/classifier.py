@@ -1,7 +1,5 @@
 """ISK for classes: pairwise Fourier features, a dense model, and a sparse model of its components."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pellucid._docs import inherit_docs, store_parameters

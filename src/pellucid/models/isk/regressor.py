@@ -1,7 +1,5 @@
 """ISK for numbers: pairwise Fourier features, a dense model, and a sparse model of its components."""
 
-from __future__ import annotations
-
 from pellucid._docs import inherit_docs
 from pellucid.models.common.terms import TermRegressor
 from pellucid.models.isk.base import ISKBase

@@ -1,7 +1,5 @@
 """One feature as a few smooth columns: centred and orthonormal over the training rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

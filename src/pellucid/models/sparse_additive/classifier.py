@@ -1,7 +1,5 @@
 """Sparse additive classification: smooth main effects on log-odds or margins, most of them zero."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pellucid._docs import inherit_docs, store_parameters

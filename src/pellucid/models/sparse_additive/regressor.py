@@ -1,7 +1,5 @@
 """Sparse additive regression (SpAM): smooth main effects, most of them zero."""
 
-from __future__ import annotations
-
 from pellucid._docs import inherit_docs
 from pellucid.models.common.terms import TermRegressor
 from pellucid.models.sparse_additive.base import SparseAdditiveBase

@@ -1,7 +1,5 @@
 """Fit methods to many random parts of the data: which coefficients and which methods can be relied on."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from contextlib import suppress
