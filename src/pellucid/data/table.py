@@ -30,24 +30,13 @@ MAX_LEVELS = 255
 
 @dataclass(frozen=True)
 class Column:
-    """What a column of the training table is.
+    """What a column of the training table is."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, or ``x0``, ``x1``, ... where the table had none.
-    levels : tuple or None
-        Levels of a categorical column in the order of their codes; ``None`` for numbers.
-    dates : bool
-        Whether the column came as dates; they are read as days since 1970.
-    ordered : bool
-        Whether the table declared an order of the levels, which is that of ``levels``.
-    """
-
-    name: str
+    name: str  # ``x0``, ``x1``, ... where the table had none
     levels: tuple[Any, ...] | None = None
-    dates: bool = False
-    ordered: bool = False
+    """Levels of a categorical column in the order of their codes; ``None`` for numbers."""
+    dates: bool = False  # whether the column came as dates; they are read as days since 1970
+    ordered: bool = False  # whether the table declared an order of the levels, which is that of ``levels``
 
     def code(self, cells: Cells) -> np.ndarray:
         """Cells as the numbers or codes that training would have given them."""

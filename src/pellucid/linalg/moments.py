@@ -22,28 +22,14 @@ Design = Callable[[slice], np.ndarray]
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over rows with weights w of a design Z and targets z, centred at their weighted means.
+    """Sums over rows with weights w of a design Z and targets z, centred at their weighted means."""
 
-    Attributes
-    ----------
-    G : ndarray of shape (F, F)
-        (Z - 1z̄ᵀ)ᵀ diag(w) (Z - 1z̄ᵀ).
-    c : ndarray of shape (F,)
-        (Z - 1z̄ᵀ)ᵀ diag(w) (z - mean of z).
-    square : float
-        Weighted sum of squares of the centred targets.
-    column_mean, target_mean : ndarray of shape (F,), float
-        Weighted means.
-    total : float
-        Sum of the weights.
-    """
-
-    G: np.ndarray
-    c: np.ndarray
-    square: float
-    column_mean: np.ndarray
+    G: np.ndarray  # (F, F): (Z - 1z̄ᵀ)ᵀ diag(w) (Z - 1z̄ᵀ)
+    c: np.ndarray  # (F,): (Z - 1z̄ᵀ)ᵀ diag(w) (z - mean of z)
+    square: float  # weighted sum of squares of the centred targets
+    column_mean: np.ndarray  # (F,): weighted means, as the next
     target_mean: float
-    total: float
+    total: float  # sum of the weights
 
     def of(self, columns: np.ndarray) -> Moments:
         """Moments of some of the columns."""

@@ -15,18 +15,10 @@ from scipy.optimize import nnls
 
 @dataclass(frozen=True)
 class ConeSolution:
-    """Nearest point of a cone.
+    """Nearest point of a cone."""
 
-    Attributes
-    ----------
-    beta : ndarray of shape (F,)
-        Solution.
-    multipliers : ndarray of shape (m,)
-        μ, zero for constraints that do not bind.
-    """
-
-    beta: np.ndarray
-    multipliers: np.ndarray
+    beta: np.ndarray  # (F,): solution
+    multipliers: np.ndarray  # (m,): μ, zero for constraints that do not bind
 
     @property
     def binding(self) -> np.ndarray:

@@ -80,37 +80,25 @@ def versions_here() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ModelFileInfo:
-    """What a model file says of itself, read without loading the model; print it.
-
-    Attributes
-    ----------
-    class_name : str
-        Module and class of the model, such as ``"models.ridge.regressor.KernelRidge"``.
-    versions : dict
-        Versions of pellucid, NumPy, scikit-learn and Python that wrote the file.
-    feature_names : tuple of str or None
-        Names of the columns the model was fitted on, where they had names.
-    notes, created : str or None
-        What was given to :func:`~pellucid.save`.
-    n_arrays : int
-        Number of arrays.
-    array_bytes : int
-        Bytes of all arrays.
-    size : int
-        Bytes of the file.
-    intact : bool
-        Whether the checksum of every member is right.
-    """
+    """What a model file says of itself, read without loading the model; print it."""
 
     class_name: str
+    """Module and class of the model, such as ``"models.ridge.regressor.KernelRidge"``."""
     versions: dict[str, str]
+    """Versions of pellucid, NumPy, scikit-learn and Python that wrote the file."""
     feature_names: tuple[str, ...] | None
+    """Names of the columns the model was fitted on, where they had names."""
     notes: str | None
     created: str | None
+    """What was given to :func:`~pellucid.save`."""
     n_arrays: int
+    """Number of arrays."""
     array_bytes: int
+    """Bytes of all arrays."""
     size: int
+    """Bytes of the file."""
     intact: bool
+    """Whether the checksum of every member is right."""
 
     def __str__(self) -> str:
         names = self.feature_names
