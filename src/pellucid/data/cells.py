@@ -1,13 +1,11 @@
 """The cells of one column as they came: numbers with NaN, or the names of levels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -32,7 +30,7 @@ class Cells:
     """Whether the table declares an order of the levels; ``names`` has it, with all that are declared."""
 
     @classmethod
-    def of_levels(cls, name: str, values: Iterable[Any], order: Iterable[Any] | None = None) -> Cells:
+    def of_levels(cls, name: str, values: Iterable[Any], order: Iterable[Any] | None = None) -> Self:
         """Levels by their names; the text form of a level is as good as the level itself."""
         number: dict[str, int] = {level_name(v): k for k, v in enumerate(order or ())}
         seen: dict[Any, int] = {}

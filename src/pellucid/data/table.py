@@ -4,12 +4,10 @@ Levels of a categorical column become code numbers, a missing value is NaN, and 
 see is ``UNKNOWN``. What each column is gets decided once, in training.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -78,7 +76,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.cells[0].codes)
 
-    def named(self, names: Iterable[Any]) -> Table:
+    def named(self, names: Iterable[Any]) -> Self:
         """The table with other names."""
         return replace(
             self, cells=tuple(replace(c, name=str(n)) for c, n in zip(self.cells, names, strict=True))

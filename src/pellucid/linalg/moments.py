@@ -1,9 +1,8 @@
 """Weighted sums of squares and products of the columns of a design that is made block by block."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class Moments:
     target_mean: float
     total: float  # sum of the weights
 
-    def of(self, columns: np.ndarray) -> Moments:
+    def of(self, columns: np.ndarray) -> Self:
         """Moments of some of the columns."""
         G = self.G[np.ix_(columns, columns)]
         return replace(self, G=G, c=self.c[columns], column_mean=self.column_mean[columns])

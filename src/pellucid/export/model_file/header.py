@@ -1,11 +1,9 @@
 """The first member of a model file: what it is, who wrote it, and what is inside, for people and programs."""
 
-from __future__ import annotations
-
 import platform
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import sklearn
@@ -37,7 +35,7 @@ class Header:
         return {"format": FORMAT, "version": VERSION} | entries | {"arrays": arrays}
 
     @classmethod
-    def from_json(cls, content: Any) -> Header:
+    def from_json(cls, content: Any) -> Self:
         """Check the content of the member."""
         check_version(content)
         of_class: Any = cls

@@ -1,5 +1,7 @@
 """Regression as a problem of a kernel model: targets in their unit, offset, exposure, loss."""
 
+from __future__ import annotations
+
 from typing import Any, Self
 
 import numpy as np

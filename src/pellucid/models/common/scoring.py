@@ -1,5 +1,7 @@
 """The score of regressors of any loss: the share of the deviance explained."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -45,17 +47,17 @@ class DevianceScore(RegressorMixin):
         mean = self.predict(X, offset=offset, exposure=exposure)
         weight = check_weight(sample_weight, len(mean))
         target = check_targets(y, mean, one=True)
+        if self.loss_.name == "poisson" and not np.any(target[weight > 0]):
+            return float(not np.any(mean[weight > 0]))  # a rate of zero leaves no deviance to explain
         with warnings.catch_warnings():  # whether fractions are rates was asked when the model was fitted
             warnings.simplefilter("ignore", RateWarning)
             target = self.loss_.check_targets(target, weight)
         log_link = self.loss_.name in LOG_LINK
-        if log_link and not np.any(target[weight > 0]):  # a rate of zero leaves no deviance to explain
-            return float(not np.any(mean[weight > 0]))
         known = check_offset(offset, exposure, len(mean), log_link=log_link)
         eta = np.log(np.maximum(mean, np.finfo(float).tiny)) if log_link else mean
         if (
             self.loss_.name == "squared"
-        ):  # in the targets' own unit and from one of them: squares may overflow
+        ):  # in the targets' own unit and from one of them, as squares may overflow
             unit, first = unit_of(target), target[0]
             target, eta, known = (target - first) / unit, (eta - first) / unit, known / unit
         return self.loss_.explained(target, eta, weight / weight.sum(), known)

@@ -1,9 +1,8 @@
 """Effects of an ISK model on grids of the original features."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -41,7 +40,7 @@ class Densities:
     pairs: dict[Term, np.ndarray]
 
     @classmethod
-    def count(cls, rows: Rows, grids: list[Grid], terms: Sequence[Term]) -> Densities:
+    def count(cls, rows: Rows, grids: list[Grid], terms: Sequence[Term]) -> Self:
         """One pass over the rows."""
         features = [np.zeros(len(grid)) for grid in grids]
         pairs = {t: np.zeros((len(grids[t[0]]), len(grids[t[1]]))) for t in terms if len(t) == 2}
