@@ -1,7 +1,7 @@
 """pellucid: interpretable kernel machines.
 
-Start with :class:`KernelRidge` or :class:`KernelRidgeClassifier`; kernels are in :mod:`pellucid.kernels`. Each
-layer lists what it has for users: estimators :mod:`pellucid.models`, figures :mod:`pellucid.plots`.
+Start with :class:`KernelRidge` or :class:`KernelRidgeClassifier`; kernels are in :mod:`pellucid.kernels`.
+Each layer lists what it has for users: estimators :mod:`pellucid.models`, figures :mod:`pellucid.plots`.
 """
 
 from pellucid import datasets, kernels, models, plots, preprocessing

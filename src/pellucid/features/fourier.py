@@ -168,10 +168,7 @@ class PairwiseFourierFeatures(_FourierBase):
     n_components : int, default=20
         Number d of features per pair; an odd one is raised by one, as they come as cosine and sine. The error
         of the estimate falls like :math:`1/\sqrt d`.
-    {kernel}
-    {sigma}
-    {dtype}
-    {random_state}
+    {kernel, sigma, dtype, random_state}
 
     Attributes
     ----------
@@ -236,10 +233,7 @@ class RandomFourierFeatures(_FourierBase):
     ----------
     n_components : int, default=100
         Number d of features; an odd one is raised by one.
-    {kernel}
-    {sigma}
-    {dtype}
-    {random_state}
+    {kernel, sigma, dtype, random_state}
 
     Attributes
     ----------

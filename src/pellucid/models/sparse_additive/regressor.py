@@ -22,25 +22,13 @@ class SparseAdditiveRegressor(TermRegressor, SparseAdditiveBase):
 
     Parameters
     ----------
-    {alpha}
-    {n_basis}
-    {alphas}
-    {n_knots}
-    {cv}
-    {weights}
+    {alpha, n_basis, alphas, n_knots, cv, weights}
 
     Attributes
     ----------
     intercept_ : float
         The intercept.
-    {alpha_}
-    {terms_}
-    {selected_}
-    {importances_}
-    {effects_}
-    {path_}
-    {categorical_}
-    {optimality_}
+    {alpha_, terms_, selected_, importances_, effects_, path_, categorical_, optimality_}
 
     References
     ----------
