@@ -54,13 +54,19 @@ class _FourierBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Source of the frequencies.
     """
 
-    n_components: int
-    kernel: Any
-    sigma: float
-    dtype: str
-    random_state: Any
     n_features_out_: int
     _together = 0  # columns that a feature sees; all of them if zero
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        kernel: Any = "rbf",
+        sigma: float = 1.0,
+        dtype: str = "float32",
+        random_state: Any = 0,
+    ) -> None:
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the frequencies.
@@ -202,17 +208,6 @@ class PairwiseFourierFeatures(_FourierBase):
     """
 
     _together = 2
-
-    def __init__(
-        self,
-        n_components: int = 20,
-        *,
-        kernel: Any = "rbf",
-        sigma: float = 1.0,
-        dtype: str = "float32",
-        random_state: Any = 0,
-    ) -> None:
-        store_parameters(self, locals())
 
     def _prepare(self, D: int) -> None:
         self._map = PairMap(self.frequencies_, D, np.dtype(self.dtype).type)

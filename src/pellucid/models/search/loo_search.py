@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from pellucid._docs import store_parameters
 from pellucid._progress import track
 from pellucid.effects import Motifs, Summary
 from pellucid.exceptions import SearchWarning
@@ -120,11 +121,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         criterion: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.ard = ard
-        self.criterion = criterion
-        self.n_jobs = n_jobs
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Search, then fit the best.
