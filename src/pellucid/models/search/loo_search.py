@@ -29,9 +29,8 @@ from pellucid.solvers import CRITERIA
 
 # Up to so many rows per length-scale, leave-one-out alone would fit the rows at hand too well.
 _PER_SCALE = 100
-_PERFECT = (
-    1e-12  # a share of the variance too small to learn from; the likelihood has no bound where it is zero
-)
+# A share of the variance too small to learn from; the likelihood has no bound where it is zero.
+_PERFECT = 1e-12
 
 
 def _has(method: str) -> Any:
@@ -318,9 +317,8 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
 
 
 def _fitted(estimator: Any, params: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> Any:
-    own = {
-        key: clone(value, safe=False) for key, value in params.items()
-    }  # kernels in a grid stay as they are
+    # kernels in a grid stay as they are
+    own = {key: clone(value, safe=False) for key, value in params.items()}
     return clone(estimator).set_params(**own).fit(X, y, sample_weight=sample_weight)
 
 

@@ -106,9 +106,7 @@ def stability(
     plan, data = make_plan(estimator, X, y, test_size, stratify, random_state, scoring, sample_weight)
     if n_splits < 1 or n_splits != int(n_splits):
         raise ValueError(f"n_splits must be a positive integer, got {n_splits!r}.")
-    plan.rows(
-        0, data.y
-    )  # a test_size or stratify that does not suit the data: known before anything is fitted
+    plan.rows(0, data.y)  # refuses a test_size or stratify that does not suit the data
     keeper = None
     if checkpoint is not None:
         if not isinstance(random_state, Integral):
