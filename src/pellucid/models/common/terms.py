@@ -255,30 +255,15 @@ class TermClassifier(ClassifierMixin, TermModel):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predicted classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, n_features)
-
-        Returns
-        -------
-        classes : ndarray of shape (m,)
-        """
+        """Predicted classes of shape (m,); parameters as in :meth:`decision_function`."""
         best = winner(self._scores(X))
         return self.classes_[best]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities; logistic loss only. Those of more than two classes are scaled to sum to one.
+        """Class probabilities of shape (m, n_classes), logistic loss only; see :meth:`decision_function`.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (m, n_classes)
+        Those of more than two classes are scaled to sum to one.
         """
         return class_probabilities(as_loss("logistic").mean(self._scores(X)))
 

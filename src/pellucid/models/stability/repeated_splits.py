@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections import Counter
 from contextlib import suppress
 from numbers import Integral
 from pathlib import Path
@@ -185,12 +186,11 @@ def _assemble(plan: Plan, data: Data, finished: list[Outcome]) -> Stability:
 def _repeat_warnings(finished: list[Outcome]) -> None:
     """Give each kind of warning once, with the number of splits it came from."""
     first: dict[tuple[str, type[Warning]], str] = {}
-    count: dict[tuple[str, type[Warning]], int] = {}
+    count: Counter[tuple[str, type[Warning]]] = Counter()
     for outcome in finished:
         for method, kind, text in outcome.warned:
             first.setdefault((method, kind), text)
-        for key in {(method, kind) for method, kind, _ in outcome.warned}:
-            count[key] = count.get(key, 0) + 1
+        count.update({(method, kind) for method, kind, _ in outcome.warned})
     for (method, kind), text in first.items():
         of = f"{count[method, kind]} of {len(finished)} splits"
         message = f"Method {method!r}, in {of}: {text}"
