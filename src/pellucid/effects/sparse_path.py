@@ -30,9 +30,9 @@ class SparsePath:
     best: int
     """Position of the strength that is used."""
     error: np.ndarray | None = None
+    """Mean held-out loss of shape (k,), where folds chose the strength; NaN where the search had ended."""
     se: np.ndarray | None = None
-    """Mean held-out loss of shape (k,), and its standard error over folds, where the strength was chosen by
-    them; NaN where the search had ended."""
+    """Standard error of that over the folds."""
 
     @property
     def n_terms(self) -> np.ndarray:

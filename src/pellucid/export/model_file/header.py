@@ -87,8 +87,9 @@ class ModelFileInfo:
     feature_names: tuple[str, ...] | None
     """Names of the columns the model was fitted on, where they had names."""
     notes: str | None
-    created: str | None
     """What was given to :func:`~pellucid.save`."""
+    created: str | None
+    """Likewise."""
     n_arrays: int
     """Number of arrays."""
     array_bytes: int
