@@ -115,11 +115,11 @@ class ModelFileInfo:
         return "\n".join(_printable(line) for line in lines)
 
 
-def _some(names: tuple[str, ...], shown: int = 8) -> str:
-    return ", ".join(names[:shown]) + (f", ... and {len(names) - shown} more" if len(names) > shown else "")
+def _some(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:8]) + (f", ... and {len(names) - 8} more" if len(names) > 8 else "")
 
 
-def _printable(text: str, longest: int = 500) -> str:
+def _printable(text: str) -> str:
     """Text from a file for a terminal: one line, no control characters."""
-    text = text if len(text) <= longest else f"{text[:longest]}..."
+    text = text if len(text) <= 500 else f"{text[:500]}..."
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
