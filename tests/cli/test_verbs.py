@@ -109,6 +109,16 @@ def test_weights_as_reaches_the_model():
     assert choice.make("regression", {}).weights == "auto"
 
 
+def test_how_weights_are_read_is_said_once(pellucid, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=60), "w": rng.uniform(100, 300, 60)})
+    table["y"] = np.sin(table["x"]) + 0.1 * rng.normal(size=60)
+    table.to_csv(tmp_path / "w.csv", index=False)
+    told = pellucid("fit", tmp_path / "w.csv", "-t", "y", "--weights", "w", "-m", "ridge")  # two fits
+    assert told.code == 0
+    assert told.err.count("taken for precisions") == 1
+
+
 def test_weights_as_precisions(pellucid, tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.normal(size=60).round(3), "w": rng.uniform(100, 300, 60).round(1)})

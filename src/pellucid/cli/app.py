@@ -1,7 +1,5 @@
 """The verbs of the program ``pellucid``; what each does is in the module of its name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Annotated, Any, TypeVar

@@ -1,7 +1,5 @@
 """What goes to the terminal: results on standard output; notes, progress and errors on standard error."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -16,9 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from pellucid.report.packing import plain
-
-PATIENCE = 2.0
-"""Seconds that may pass without a word."""
 
 _WIDE = 100_000  # where there is no terminal, nothing is cut off or wrapped
 
@@ -60,20 +55,12 @@ def show(text: str) -> None:
     print("\n".join(clean(line) for line in str(text).split("\n")))
 
 
-def show_table(
-    headers: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", best: int | None = None
-) -> None:
+def show_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, best: int | None = None) -> None:
     """A result as a table on standard output; row number ``best`` is in bold.
 
     The first column and one without a name are aligned to the left, all others to the right.
     """
-    table = Table(
-        title=Text(clean(title), style="bold") if title else None,
-        box=box.SIMPLE_HEAD,
-        title_justify="left",
-        pad_edge=False,
-        show_edge=False,
-    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for place, header in enumerate(headers):
         left = place == 0 or header == ""
         table.add_column(Text(header), justify="left" if left else "right", overflow="fold")

@@ -1,7 +1,5 @@
 """Errors as the program tells them: one sentence, and what to install where something is missing."""
 
-from __future__ import annotations
-
 import importlib
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """``pellucid explain``: what a model says as a whole, one term of it, or why one prediction is what it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``pellucid fit``: a model from a table."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``pellucid forces``: fit a force field to geometries in a file, predict with it, say what it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

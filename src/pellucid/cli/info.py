@@ -1,7 +1,5 @@
 """``pellucid info``: what is in a model file, without loading the model."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ words for nothing are missing too. Codes with leading zeros, such as ``00734``, 
 those of ISO 8601.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The arguments and options of the program, each declared once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, TypedDict

@@ -1,7 +1,5 @@
 """``pellucid report``: a saved model as one HTML page."""
 
-from __future__ import annotations
-
 import webbrowser
 from pathlib import Path
 from typing import Any

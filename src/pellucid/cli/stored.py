@@ -1,7 +1,5 @@
 """A model file with its spec: what ``predict``, ``explain``, ``report`` and ``info`` begin with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,11 +1,9 @@
 """What has to be known beside a model to use it on a new table; it travels in the notes of the model file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, get_type_hints
+from typing import Any, Self, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -53,7 +51,7 @@ class TableSpec:
         return json.dumps({"pellucid fit": 1, **asdict(self)}, ensure_ascii=False)
 
     @classmethod
-    def from_notes(cls, notes: str | None) -> TableSpec | None:
+    def from_notes(cls, notes: str | None) -> Self | None:
         """The spec in a model file's notes, or ``None`` if the notes are of another kind."""
         try:
             content = json.loads(notes or "")
@@ -69,7 +67,7 @@ class TableSpec:
         return cls(**values)
 
     # ---------------------------------------------------------------- learning
-    def learn(self, X: pd.DataFrame) -> TableSpec:
+    def learn(self, X: pd.DataFrame) -> Self:
         """Learn from training rows what stands in for missing values, and which levels there are."""
         fill: dict[str, float] = {}
         levels: dict[str, list[str]] = {}

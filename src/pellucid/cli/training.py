@@ -1,7 +1,5 @@
 """From a table and the names of its columns to what a model is fitted on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

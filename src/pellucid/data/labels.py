@@ -1,7 +1,5 @@
 """Classes: from targets to codes, and from scores back to classes and probabilities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows that a kernel compares: numbers, columns with levels, objects, or rows of a kernel matrix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numeric targets, their unit, and the known part of the linear predictor."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Geometries of molecules in files: extended XYZ, and NumPy archives as sGDML and rMD17 have them."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

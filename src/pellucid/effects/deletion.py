@@ -1,7 +1,5 @@
 """Whether contributions of places tell what happens when a place is removed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The parts that matter over all training objects, with standard errors and stability."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

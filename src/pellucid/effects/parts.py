@@ -1,7 +1,5 @@
 """Which parts of a sequence, graph or molecule make its prediction, and where in it they are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any

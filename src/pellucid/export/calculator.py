@@ -1,7 +1,5 @@
 """A force field as a calculator of the Atomic Simulation Environment (extra ``ase``)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A model as a JSON document that any program can score with, and back."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

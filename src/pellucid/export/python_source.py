@@ -1,7 +1,5 @@
 """A model as the source text of a Python module that scores rows and needs no other package."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

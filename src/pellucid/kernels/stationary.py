@@ -54,9 +54,6 @@ class _Stationary(_Scaled):
         for_each_block(work, len(s), 8.0 * s.shape[1])
         return s
 
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        return self._profile(np.zeros(len(X)))
-
     def sample_frequencies(self, n: int, dim: int, rng: np.random.RandomState) -> np.ndarray:
         # a function of the scaled distance is a mixture over t of Gaussian kernels exp(−t s / 2), each of
         # which has the spectrum N(0, t / ℓ²)

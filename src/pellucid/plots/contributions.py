@@ -1,7 +1,5 @@
 """One prediction as a waterfall: from the intercept, term by term, to the sum."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

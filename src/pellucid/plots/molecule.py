@@ -1,7 +1,5 @@
 """A molecule with the push and pull between its atoms."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Molecules and graphs with atoms and nodes coloured by what they contribute to a prediction."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The ridge strength of a problem with any loss, by held-out deviance over folds or leave-one-out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

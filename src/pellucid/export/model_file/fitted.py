@@ -5,8 +5,6 @@ lack. The kind is an annotation, or the name of a class of pellucid's, wherever 
 that a new version of an estimator sets is entered here, with a question mark if earlier files should load.
 """
 
-from __future__ import annotations
-
 import types
 from typing import Any, Literal
 

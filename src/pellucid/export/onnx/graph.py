@@ -1,7 +1,5 @@
 """An ONNX graph as it grows: constants, operations, names that cannot meet those of columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any

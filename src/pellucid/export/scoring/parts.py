@@ -14,10 +14,8 @@ between the points is the same as interpolating the :math:`l_k` and :math:`r_k`.
 *lines* :math:`g = \gamma x`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -44,7 +42,7 @@ class ScoreAxis:
     other: int  # point of a level that training did not see
 
     @classmethod
-    def of(cls, feature: int, knots: Any, levels: int = 0) -> ScoreAxis:
+    def of(cls, feature: int, knots: Any, levels: int = 0) -> Self:
         """The axis of a model that takes no missing values."""
         size = levels or len(knots)
         return cls(feature, np.asarray([] if levels else knots, dtype=float), levels, size, None, size)

@@ -1,7 +1,5 @@
 """Fitted models read as a :class:`~pellucid.export.scoring.ScoringModel`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

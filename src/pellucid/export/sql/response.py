@@ -1,7 +1,5 @@
 """From scores to predictions in SQL."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

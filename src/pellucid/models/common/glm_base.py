@@ -1,7 +1,5 @@
 """Kernel models of any loss: from problems to a fitted model, whatever the problems are."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace

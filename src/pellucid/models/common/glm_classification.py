@@ -1,7 +1,5 @@
 """Classification as problems of a kernel model: one of two classes, one of several, or one per class."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What every kernel machine does with rows: enter them, compare new ones with them, read itself as linear."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -7,10 +7,9 @@ Cholesky factor per step, finds the best point of the grid. A grid rather than a
 independent of rounding: the same for permuted rows, other machines, and weights in place of repeated rows.
 """
 
-from __future__ import annotations
-
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -43,7 +42,7 @@ class Scaling:
     center: np.ndarray  # (p,)
 
     @classmethod
-    def of(cls, alias: Alias, X: np.ndarray, weight: np.ndarray) -> Scaling:
+    def of(cls, alias: Alias, X: np.ndarray, weight: np.ndarray) -> Self:
         """Take scales and centres from the data; very wide data are read by column blocks."""
         if X.shape[1] > _WIDE:
             center, spread = column_moments(X, weight)
@@ -57,7 +56,7 @@ class Scaling:
         """Return the kernel with length-scales ``factor`` times the scales."""
         return self.alias.build(factor * self.scale, self.center)
 
-    def rotated(self, X: np.ndarray, weight: np.ndarray) -> tuple[Scaling, np.ndarray]:
+    def rotated(self, X: np.ndarray, weight: np.ndarray) -> tuple[Self, np.ndarray]:
         """Return as many columns as rows, or fewer, that have the same distances and products, for a search.
 
         Scaled rows may be rotated at will before a kernel that sees only distances and products. With more
@@ -67,7 +66,7 @@ class Scaling:
             return self, X
         space = ColumnSpace.of(X, weight, scale=self.scale)
         rows = space.basis * space.singular
-        return Scaling(self.alias, np.ones(rows.shape[1]), np.zeros(rows.shape[1])), rows
+        return replace(self, scale=np.ones(rows.shape[1]), center=np.zeros(rows.shape[1])), rows
 
 
 def choose_length_scale(

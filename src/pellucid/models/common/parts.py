@@ -1,7 +1,5 @@
 """Reading kernel models of strings, graphs and molecules by the parts of these objects."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

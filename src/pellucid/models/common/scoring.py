@@ -57,6 +57,8 @@ class DevianceScore(RegressorMixin):
         with warnings.catch_warnings():  # whether fractions are rates was asked when the model was fitted
             warnings.simplefilter("ignore", RateWarning)
             target, weight = enter_outcome(y, mean, weight, self.loss_)
+        if self.loss_.name == "poisson" and not np.any(target[weight > 0]):
+            return float(not np.any(mean[weight > 0]))  # a rate of zero leaves no deviance to explain
         loss, losses = self.loss_, getattr(self, "losses_", [self.loss_])
         known = check_offset(offset, exposure, len(mean), log_link=takes_exposure(loss))
         eta = loss.predictor(mean)

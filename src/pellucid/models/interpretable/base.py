@@ -1,7 +1,5 @@
 """What interpretable kernel models share: projection, coefficients, standard errors."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Kernel regression with coefficients on the original features."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -20,9 +20,7 @@ _SAMPLE = 1000  # rows on which a long search starts
 _REACH = np.log(1e3)  # parameters may move by this factor either way
 _FLOOR = 1e-9  # smallest alpha, relative to the kernel's mean diagonal
 _NOISE = 1e-2  # an alpha to start from if that is better, likewise: a tiny one has a tiny gradient
-_GRID = (
-    100.0  # steps of logarithms are rounded to 1/100: below what data can tell, above what rounding can move
-)
+_GRID = 100.0  # steps of logarithms are rounded to 1/100: data tell no less, rounding moves no more
 # Length-scales of one feature each are taken to lie within a factor of e or so of the start, unless the data
 # say otherwise: this is the standard deviation of their logarithms before any data were seen.
 _SPREAD = 1.0

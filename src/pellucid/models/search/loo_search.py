@@ -1,8 +1,8 @@
 """Search for kernel parameters by exact leave-one-out and its rivals: over a grid, or by descent."""
 
-from __future__ import annotations
-
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, Self
 
 import numpy as np
@@ -14,28 +14,42 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from pellucid._docs import store_parameters
 from pellucid._progress import Deadline, track
-from pellucid.effects import Influence, LinearView, MarginalEffects, Motifs, Summary
+from pellucid.effects import Motifs, Summary
 from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
 from pellucid.linalg import limited_threads
 from pellucid.models.ridge.base import KernelRidgeBase
+from pellucid.models.ridge.classifier import KernelRidgeClassifier
+from pellucid.models.ridge.fisher import KernelFisherDiscriminant
+from pellucid.models.ridge.regressor import KernelRidge
 from pellucid.models.search.gradient_search import MOST_ROWS, Data, Learned, learn_parameters, sample_rows
 from pellucid.solvers import CRITERIA
 
 # Up to so many rows per length-scale, leave-one-out alone would fit the rows at hand too well.
 _PER_SCALE = 100
-_PERFECT = (
-    1e-12  # a share of the variance too small to learn from; the likelihood has no bound where it is zero
-)
+# A share of the variance too small to learn from; the likelihood has no bound where it is zero.
+_PERFECT = 1e-12
 
 
 def _has(method: str) -> Any:
-    def check(search: LooSearch) -> bool:
+    def check(search: "LooSearch") -> bool:
         getattr(getattr(search, "best_estimator_", search.estimator), method)
         return True
 
     return check
+
+
+def _of_best(method: Callable[..., Any]) -> Any:
+    """A method of an estimator as one of the search: of its best estimator, where that has it."""
+
+    @wraps(method)
+    def of_best(self: "LooSearch", *arguments: Any, **options: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, method.__name__)(*arguments, **options)
+
+    return available_if(_has(method.__name__))(of_best)
 
 
 class LooSearch(MetaEstimatorMixin, BaseEstimator):
@@ -114,13 +128,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         max_time: float | None = None,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.ard = ard
-        self.criterion = criterion
-        self.n_jobs = n_jobs
-        self.max_time = max_time
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Search, then fit the best.
@@ -274,61 +282,20 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         return best
 
     # ------------------------------------------------------------ delegation
-    @available_if(_has("predict"))
-    def predict(self, X: Any, **options: Any) -> Any:
-        """Predict with the best estimator; options are passed on."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X, **options)
-
-    @available_if(_has("predict_proba"))
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities by the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict_proba(X)
-
-    @available_if(_has("decision_function"))
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores by the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.decision_function(X)
-
-    @available_if(_has("transform"))
-    def transform(self, X: Any) -> np.ndarray:
-        """Variates by the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.transform(X)
+    predict = _of_best(KernelRidge.predict)
+    predict_proba = _of_best(KernelRidgeClassifier.predict_proba)
+    decision_function = _of_best(KernelRidgeClassifier.decision_function)
+    transform = _of_best(KernelFisherDiscriminant.transform)
+    predict_interval = _of_best(KernelRidge.predict_interval)
+    marginal_effects = _of_best(KernelRidge.marginal_effects)
+    influence = _of_best(KernelRidge.influence)
+    linear_view = _of_best(KernelRidge.linear_view)
+    part_contributions = _of_best(KernelRidge.part_contributions)
 
     @available_if(_has("transform"))
     def fit_transform(self, X: Any, y: Any, sample_weight: Any = None) -> np.ndarray:
         """Search, then return the variates of ``X``."""
         return self.fit(X, y, sample_weight).transform(X)
-
-    @available_if(_has("predict_interval"))
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """Prediction intervals by the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict_interval(X, coverage)
-
-    @available_if(_has("marginal_effects"))
-    def marginal_effects(self, X: Any = None, *, output: int = 0) -> MarginalEffects:
-        """Marginal effects of the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.marginal_effects(X, output=output)
-
-    def influence(self, X: Any) -> Influence:
-        """Influence of training rows on predictions of the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.influence(X)
-
-    def linear_view(self, X: Any = None) -> LinearView:
-        """The best estimator read as a linear model."""
-        check_is_fitted(self)
-        return self.best_estimator_.linear_view(X)
-
-    def part_contributions(self, X: Any, *, output: Any = None) -> Any:
-        """Contributions of the parts of strings, graphs or molecules to predictions of the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.part_contributions(X, output=output)
 
     @property
     def motifs_(self) -> Motifs:
@@ -371,9 +338,8 @@ def _warn_of_time(when: str) -> None:
 
 
 def _fitted(estimator: Any, params: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> Any:
-    own = {
-        key: clone(value, safe=False) for key, value in params.items()
-    }  # kernels in a grid stay as they are
+    # kernels in a grid stay as they are
+    own = {key: clone(value, safe=False) for key, value in params.items()}
     return clone(estimator).set_params(**own).fit(X, y, sample_weight=sample_weight)
 
 

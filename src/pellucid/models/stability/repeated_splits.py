@@ -1,9 +1,8 @@
 """Fit methods to many random parts of the data: which coefficients and which methods can be relied on."""
 
-from __future__ import annotations
-
 import os
 import warnings
+from collections import Counter
 from contextlib import suppress
 from numbers import Integral
 from pathlib import Path
@@ -115,9 +114,7 @@ def stability(
     plan, data = make_plan(estimator, X, y, test_size, stratify, random_state, scoring, sample_weight)
     if n_splits < 1 or n_splits != int(n_splits):
         raise ValueError(f"n_splits must be a positive integer, got {n_splits!r}.")
-    plan.rows(
-        0, data.y
-    )  # a test_size or stratify that does not suit the data: known before anything is fitted
+    plan.rows(0, data.y)  # refuses a test_size or stratify that does not suit the data
     keeper = None
     if checkpoint is not None:
         if not isinstance(random_state, Integral):
@@ -206,12 +203,11 @@ def _assemble(plan: Plan, data: Data, finished: list[Outcome]) -> Stability:
 def _repeat_warnings(finished: list[Outcome]) -> None:
     """Give each kind of warning once, with the number of splits it came from."""
     first: dict[tuple[str, type[Warning]], str] = {}
-    count: dict[tuple[str, type[Warning]], int] = {}
+    count: Counter[tuple[str, type[Warning]]] = Counter()
     for outcome in finished:
         for method, kind, text in outcome.warned:
             first.setdefault((method, kind), text)
-        for key in {(method, kind) for method, kind, _ in outcome.warned}:
-            count[key] = count.get(key, 0) + 1
+        count.update({(method, kind) for method, kind, _ in outcome.warned})
     for (method, kind), text in first.items():
         of = f"{count[method, kind]} of {len(finished)} splits"
         message = f"Method {method!r}, in {of}: {text}"
