@@ -55,12 +55,20 @@ def show(text: str) -> None:
     print("\n".join(clean(line) for line in str(text).split("\n")))
 
 
-def show_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, best: int | None = None) -> None:
+def show_table(
+    headers: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", best: int | None = None
+) -> None:
     """A result as a table on standard output; row number ``best`` is in bold.
 
     The first column and one without a name are aligned to the left, all others to the right.
     """
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(
+        title=Text(clean(title), style="bold") if title else None,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        pad_edge=False,
+        show_edge=False,
+    )
     for place, header in enumerate(headers):
         left = place == 0 or header == ""
         table.add_column(Text(header), justify="left" if left else "right", overflow="fold")
