@@ -31,7 +31,7 @@ def child(which: str, n: int) -> None:
         from pellucid import KernelRidge
         from pellucid.kernels import RBF
 
-        model = KernelRidge(RBF.from_gamma(1.0 / N_FEATURES), alpha=0.1)
+        model = KernelRidge(RBF.from_gamma(1.0 / N_FEATURES), alpha=0.1, solver="cholesky")
     else:
         from sklearn.kernel_ridge import KernelRidge
 

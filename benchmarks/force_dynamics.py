@@ -49,8 +49,8 @@ def main(n: int = 200, picoseconds: float = 10.0) -> None:
     print("            those of differences with half the step")
 
     rng = np.random.default_rng(0)
-    spread = np.sqrt(atoms.get_masses() * 300 * ase.units.kB)[:, None]
-    momenta = spread * rng.normal(size=(len(atoms), 3)) * np.sqrt(2)  # half of it goes into the bonds
+    spread = np.sqrt(atoms.get_masses() * 720 * ase.units.kB)[:, None]  # more than half goes into the bonds
+    momenta = spread * rng.normal(size=(len(atoms), 3))
     atoms.set_momenta(momenta - momenta.mean(axis=0))
     dynamics = VelocityVerlet(atoms, STEP * ase.units.fs)
     energy, kelvin = [], []

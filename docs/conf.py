@@ -61,7 +61,8 @@ def skip_foreign_members(app: Any, what: str, name: str, obj: Any, skip: bool, o
     wrapped = (getattr(obj, name, None) for name in ("fget", "func", "__func__"))
     function = next((f for f in wrapped if f is not None), obj)
     module = getattr(function, "__module__", None)
-    if isinstance(module, str) and not module.startswith("pellucid"):
+    # A field without a default has nothing to show but Sphinx's own mark.
+    if isinstance(module, str) and not module.startswith(("pellucid", "sphinx")):
         return True
     return None
 

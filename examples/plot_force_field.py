@@ -13,8 +13,8 @@ from pellucid import ForceField, plot_molecule
 
 # %%
 # A molecule with a known energy, so that errors can be seen: a nitrogen with three hydrogens on Morse
-# springs, which repel
-# each other. A quantum-mechanical program would give the same kind of data: positions in Å, energies, forces.
+# springs, which repel each other. A quantum-mechanical program would give the same kind of data: positions in
+# Å, energies in kcal/mol, forces in kcal/mol/Å.
 REST = np.array([[0.0, 0.0, 0.0], [1.1, 0.0, 0.1], [-0.4, 1.0, 0.0], [-0.3, -0.5, 1.0]])
 a, b = np.triu_indices(4, 1)
 
@@ -35,8 +35,7 @@ test = REST + 0.1 * rng.normal(size=(300, 4, 3))
 
 # %%
 # Length-scale and ridge are chosen by leaving one geometry out, exactly and from one factorisation; the
-# six permutations of
-# the hydrogens are found from the geometries.
+# six permutations of the hydrogens are found from the geometries.
 model = ForceField().fit(train, forces(train), energies=energy(train), atoms=["N", "H", "H", "H"])
 print(model.summary())
 
@@ -51,12 +50,15 @@ for label, symmetries in (("with symmetries", "auto"), ("without", None)):
         for n in sizes
     ]
     left.loglog(sizes, [np.abs(f.predict(test)[1] - truth).mean() for f in fields], "o-", label=label)
-left.set(xlabel="training geometries", ylabel="mean absolute error of forces", title="Learning curve")
+left.set(
+    xlabel="training geometries", ylabel="mean absolute error of forces (kcal/mol/Å)", title="Learning curve"
+)
 left.legend(frameon=False)
 found = model.predict(test)[1]
 right.plot(truth.ravel(), found.ravel(), ".", markersize=2)
 right.axline((0, 0), slope=1, color="0.5", linewidth=1)
-right.set(xlabel="true force", ylabel="predicted force", title=f"R² = {model.score(test, truth):.5f}")
+right.set(xlabel="true force (kcal/mol/Å)", ylabel="predicted force")
+right.set_title(f"R² = {model.score(test, truth):.5f}")
 
 # %%
 # Forces arise along pairs of atoms, and the parts add up to the prediction exactly. Here one bond is

@@ -16,6 +16,7 @@ from pellucid import (
     SparseAdditiveClassifier,
     SparseAdditiveRegressor,
 )
+from pellucid.kernels import GappedKmer, Mismatch, NGrams, Spectrum, WeightedDegree
 
 pandas = pytest.importorskip("pandas")
 
@@ -27,6 +28,30 @@ HOSTILE = [
     "x" * 200,
     "__proto__",
 ]
+
+WORD_KERNELS = [
+    Spectrum(3),
+    Spectrum(2, normalise=False),
+    Spectrum(3, alphabet="ACGT", skip_unknown=True, reverse_complement=True),
+    Mismatch(3, 1, skip_unknown=True),
+    Mismatch(3, 2, skip_unknown=True, reverse_complement=True),
+    GappedKmer(4, 2),
+    GappedKmer(4, 2, reverse_complement=True, skip_unknown=True),
+    WeightedDegree(3),
+    WeightedDegree(2, alphabet="ACGT", skip_unknown=True, normalise=False),
+    NGrams(2),
+    NGrams(3, "character", lowercase=False),
+]
+
+
+def texts(kernel, n=30, seed=0):
+    """Strings that the kernel reads, unusual ones among them."""
+    rng = np.random.default_rng(seed)
+    if isinstance(kernel, NGrams):
+        words = ["Über", "cat", "Cat", "x", "two_2", "näïve", "-", "𝔘𝔫𝔦", "dog"]
+        return [" ".join(rng.choice(words, rng.integers(0, 8))) for _ in range(n)]
+    letters = "ACGTN" if getattr(kernel, "skip_unknown", False) else "ACGT"
+    return ["".join(rng.choice(list(letters), rng.integers(0, 25))) for _ in range(n)]
 
 
 def frame(n=120, names=("age", "dose", "town"), seed=0):

@@ -5,8 +5,6 @@ A base class describes shared parameters and attributes in its own docstring. A 
 constructor keeps its explicit signature and has one line, ``store_parameters(self, locals())``.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Mapping

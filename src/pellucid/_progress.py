@@ -1,4 +1,4 @@
-"""A line of progress with the time left, for work that takes longer than two seconds on a terminal."""
+"""Progress with the time left, for work that takes longer than two seconds: on a terminal, or where asked."""
 
 import sys
 import time
@@ -7,15 +7,19 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+_EVERY = 5.0  # seconds between lines where there is no terminal
+
 
 class Progress:
     """Counts steps and rewrites one line on standard error; silent on anything but a terminal.
 
     ``total`` is ``None`` where the number of steps is not known; then ``detail`` tells how far things are.
+    With ``verbose`` there is progress in log files and notebooks too, a line every five seconds or so.
     """
 
-    def __init__(self, label: str, total: int | None = None, patience: float = 2.0) -> None:
-        self.label, self.total, self.patience = label, total, patience
+    def __init__(self, label: str, total: int | None = None, patience: float = 2.0, verbose: int = 0) -> None:
+        self.label, self.total, self.patience, self.verbose = label, total, patience, verbose
+        self.told = -_EVERY
         self.start = time.monotonic()
         self.done = 0
         self.shown = False
@@ -24,14 +28,18 @@ class Progress:
         """Note one finished step."""
         self.done += 1
         elapsed = time.monotonic() - self.start
-        if elapsed < self.patience or not _on_terminal():
+        if elapsed < self.patience or not (_on_terminal() or self.verbose):
             return
         text = f"{self.label}: {self.done}"
         if self.total:
             left = elapsed / self.done * (self.total - self.done)
             text += f" of {self.total}, {left:.0f} s left"
-        print(f"\r{text} {detail}\x1b[K", end="", file=sys.stderr, flush=True)
-        self.shown = True
+        if _on_terminal():
+            print(f"\r{text} {detail}\x1b[K", end="", file=sys.stderr, flush=True)
+            self.shown = True
+        elif elapsed - self.told >= _EVERY and sys.stderr is not None:
+            print(f"{text} {detail}".rstrip(), file=sys.stderr, flush=True)
+            self.told = elapsed
 
     def close(self) -> None:
         """Wipe the line."""
@@ -43,12 +51,26 @@ def _on_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()  # programs without a console have no standard error
 
 
-def track(items: Iterable[T], label: str, total: int) -> Iterator[T]:
+def track(items: Iterable[T], label: str, total: int, verbose: int = 0) -> Iterator[T]:
     """Yield ``items``, showing progress between them."""
-    progress = Progress(label, total)
+    progress = Progress(label, total, verbose=verbose)
     try:
         for item in items:
             yield item
             progress.step()
     finally:
         progress.close()
+
+
+class Deadline:
+    """The end of the time that a search may take; never, if there is no limit."""
+
+    def __init__(self, seconds: float | None) -> None:
+        if seconds is not None and (isinstance(seconds, bool) or not seconds > 0):
+            raise ValueError(f"max_time must be a positive number of seconds, got {seconds!r}.")
+        self.end = float("inf") if seconds is None else time.monotonic() + seconds
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is up."""
+        return time.monotonic() >= self.end

@@ -53,3 +53,28 @@ def test_mistakes(files, capsys):
     assert "no forces" in capsys.readouterr().err
     assert run(["forces", "fit", str(files / "none.xyz"), "--out", str(files / "c.pellucid")]) == 1
     assert "There is no file" in capsys.readouterr().err
+    assert run(["forces", "fit", str(files / "train.xyz"), "--out", str(files / "no" / "c.pellucid")]) == 1
+    assert "There is no folder" in capsys.readouterr().err
+    model, table = str(files / "nh3.pellucid"), str(files / "t.csv")
+    assert run(["forces", "predict", model, str(files / "bare.xyz"), "--out", table]) == 1
+    assert "known are .xyz" in capsys.readouterr().err
+    assert run(["forces", "predict", str(files / "new.xyz"), model, "--out", str(files / "p.xyz")]) == 1
+    assert "'new.xyz' cannot be used" in capsys.readouterr().err
+
+
+def test_atoms_of_a_test_are_checked(files, capsys):
+    found = read_geometries(files / "new.xyz")
+    order = [1, 0, 2, 3]
+    write_geometries(
+        files / "other.xyz", Geometries(found.R[:, order], [ATOMS[k] for k in order], found.F[:, order])
+    )
+    arguments = ["--test", str(files / "other.xyz"), "--out", str(files / "d.pellucid")]
+    assert run(["forces", "fit", str(files / "train.xyz"), *arguments]) == 1
+    assert "another order" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["predict", "explain", "report"])
+def test_verbs_for_tables_point_to_those_for_geometries(files, capsys, verb):
+    out = ["--out", str(files / "r.html")] if verb == "report" else []
+    assert run([verb, str(files / "nh3.pellucid"), str(files / "new.xyz"), *out]) == 1
+    assert "pellucid forces predict nh3.pellucid" in capsys.readouterr().err

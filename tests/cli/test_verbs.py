@@ -109,6 +109,16 @@ def test_weights_as_reaches_the_model():
     assert choice.make("regression", {}).weights == "auto"
 
 
+def test_how_weights_are_read_is_said_once(pellucid, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=60), "w": rng.uniform(100, 300, 60)})
+    table["y"] = np.sin(table["x"]) + 0.1 * rng.normal(size=60)
+    table.to_csv(tmp_path / "w.csv", index=False)
+    told = pellucid("fit", tmp_path / "w.csv", "-t", "y", "--weights", "w", "-m", "ridge")  # two fits
+    assert told.code == 0
+    assert told.err.count("taken for precisions") == 1
+
+
 def test_weights_as_precisions(pellucid, tmp_path):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.normal(size=60).round(3), "w": rng.uniform(100, 300, 60).round(1)})
@@ -340,6 +350,38 @@ def test_report(pellucid, folder, tmp_path):
     assert document["bytes"] == out.stat().st_size
 
 
+def test_diff_says_what_changed(pellucid, folder, tmp_path):
+    X, table = frame(folder)
+    new = tmp_path / "new.pellucid"
+    moved = table.assign(price=table["price"] + 3 * (table["city"] == "Oslo"))
+    moved.to_csv(tmp_path / "n.csv", index=False)
+    assert (
+        pellucid("fit", tmp_path / "n.csv", "-t", "price", "-d", "bought,claims,years", "-o", new).code == 0
+    )
+    arguments = ("diff", folder / "price.pellucid", new, folder / "t.csv")
+    done = pellucid(*arguments, "--group", "city")
+    assert done.code == 0
+    old, later = (library.load(path) for path in (folder / "price.pellucid", new))
+    change = later.predict(X) - old.predict(X)
+    assert f"by {abs(change).max():.4g} at most" in done.out
+    for text in ("What changed in the linear predictor", "For whom it changed most", "New model by group"):
+        assert text in done.out
+    document = pellucid(*arguments, "--json", "--top", 2).json
+    assert document["terms"][0]["name"] == "city"
+    assert [row["row"] - 1 for row in document["most_changed"]] == np.argsort(-abs(change), kind="stable")[
+        :2
+    ].tolist()
+    assert document["scores"]["RMSE"]["old"] < document["scores"]["RMSE"]["new"]
+    wrong = pellucid("diff", folder / "price.pellucid", folder / "bought.pellucid", folder / "t.csv")
+    assert wrong.code == 1
+    assert "predict different things" in wrong.err
+    page = tmp_path / "page.html"
+    more = ("--earlier", folder / "price.pellucid", "--group", "city", "-o", page)
+    assert pellucid("report", new, folder / "t.csv", *more).code == 0
+    assert "What changed" in page.read_text(encoding="utf-8")
+    assert "did you mean 'city'" in pellucid("report", new, folder / "t.csv", "--group", "City").err
+
+
 def test_info(pellucid, folder):
     text = pellucid("info", folder / "claims.pellucid").out
     assert "counts of claims" in text
@@ -452,3 +494,53 @@ def test_demo(pellucid, tmp_path):
     assert done.code == 0
     assert "x0 × x1" in done.out
     assert (tmp_path / "report.html").as_uri() in done.out
+
+
+@pytest.mark.parametrize("model", ["price", "claims"])
+def test_serve(pellucid, folder, monkeypatch, model):
+    """What the command hands to the server: the model, its rows as they came, and how rows get to it."""
+    pytest.importorskip("starlette")
+    seen = {}
+    monkeypatch.setattr("pellucid.serve.serve", lambda model, **given: seen.update(given, model=model))
+    done = pellucid("serve", folder / f"{model}.pellucid", "--data", folder / "t.csv", "--port", "0")
+    assert done.code == 0
+    assert seen["target"] == model
+    assert list(seen["raw"].columns) == list(seen["kinds"])
+    assert ("exposure" in seen) == (model == "claims")
+    about = {
+        k: v for k, v in seen.items() if k not in ("host", "port", "token", "tell", "max_body", "max_rows")
+    }
+    from pellucid.serve.served import serve_model
+
+    served = serve_model(**about)
+    assert [f.kind for f in served.features] == [kind or "number" for kind in seen["kinds"].values()]
+    assert len(served.sample) == 160
+    assert pellucid("serve", folder / "no.pellucid").code == 1
+    assert (
+        "no column 'pirce'"
+        in pellucid("serve", folder / "price.pellucid", "--data", folder / "t.csv", "-t", "pirce").err
+    )
+
+
+def test_serve_a_model_of_prepared_columns(pellucid, folder, monkeypatch, tmp_path):
+    """Rows of the endpoint are those of the table, whatever columns the model sees."""
+    pytest.importorskip("starlette")
+    from pellucid.serve.answers import predict
+    from pellucid.serve.features import rows_of_json
+    from pellucid.serve.served import serve_model
+
+    file, seen = tmp_path / "ridge.pellucid", {}
+    drop = "bought,claims,years"
+    fit = ["fit", folder / "t.csv", "-t", "price", "-d", drop, "-m", "ridge", "--split", "0", "-o", file]
+    assert pellucid(*fit).code == 0
+    monkeypatch.setattr("pellucid.serve.serve", lambda model, **given: seen.update(given, model=model))
+    assert pellucid("serve", file, "--data", folder / "t.csv").code == 0
+    about = {
+        k: v for k, v in seen.items() if k not in ("host", "port", "token", "tell", "max_body", "max_rows")
+    }
+    served = serve_model(**about)
+    row = {"age": 40, "income": None, "city": "Rome", "since": "2020-05-01"}
+    made = predict(seen["model"], served, rows_of_json([row], served.features, [], 10))
+    (tmp_path / "row.csv").write_text("age,income,city,since\n40,,Rome,2020-05-01\n")
+    wanted = pellucid("predict", file, tmp_path / "row.csv", "--json").json["predictions"][0]["prediction"]
+    assert made["predictions"][0]["prediction"] == pytest.approx(wanted)

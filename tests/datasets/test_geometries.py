@@ -22,6 +22,18 @@ def test_out_and_in_again(water, tmp_path, name):
     assert list(again.atoms) == water.atoms
 
 
+def test_numbers_become_symbols_in_text(water, tmp_path):
+    write_geometries(tmp_path / "w.xyz", Geometries(water.R, np.array([8, 1, 1])))
+    assert read_geometries(tmp_path / "w.xyz").atoms == water.atoms
+
+
+def test_geometries_may_stand_apart(tmp_path):
+    (tmp_path / "w.xyz").write_text("\n2\n\nH 0 0 0\nH 0 0 1\n\n2\n\nH 0 0 0\nH 0 0 2\n\n\n")
+    assert len(read_geometries(tmp_path / "w.xyz").R) == 2
+    with pytest.raises(ValueError, match="has no parts"):
+        read_geometries(tmp_path / "w.xyz", "train")
+
+
 def test_positions_alone(water, tmp_path):
     write_geometries(tmp_path / "w.xyz", Geometries(water.R, water.atoms))
     again = read_geometries(tmp_path / "w.xyz")

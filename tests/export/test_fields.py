@@ -23,7 +23,14 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from pellucid import KernelRidge, load
+from pellucid import (
+    AdditiveKernelRegressor,
+    InterpretableKernelRegressor,
+    ISKRegressor,
+    KernelRidge,
+    SparseAdditiveRegressor,
+    load,
+)
 from pellucid.exceptions import ModelFileError
 from pellucid.export.model_file import fields
 from pellucid.export.model_file.decode import Decoder
@@ -251,3 +258,38 @@ def test_parameters_of_later_versions_get_their_defaults(monkeypatch):
 )
 def test_kinds(value, hint, right):
     assert fits(value, hint) is right
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "other"),
+    [
+        (KernelRidge(), ["_dual"], ["X_fit_"]),
+        (KernelRidge(), ["_dual"], ["weight_fit_"]),
+        (KernelRidge(), ["_intercept"], ["weight_fit_"]),
+        (KernelRidge(), ["loo_", "residuals"], ["loo_", "path", "alphas"]),
+        (InterpretableKernelRegressor(), ["_linear_coef"], ["_dual"]),
+        (ISKRegressor(1.0, alpha=0.1), ["_beta"], ["_W"]),
+        (SparseAdditiveRegressor(0.01), ["_intercept"], ["_coef"]),
+        (SparseAdditiveRegressor(0.01), ["_smooths_fit", 0, "table"], ["_coef"]),
+        (SparseAdditiveRegressor(0.01), ["importances_", "values"], ["path_", "alphas"]),
+        (AdditiveKernelRegressor(0), ["tables_", "tables", 0], ["tables_", "tables", 1]),
+    ],
+)
+def test_arrays_that_do_not_go_together_are_refused(model, path, other):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=60), rng.integers(0, 9, 60)])
+    good = saved(model.fit(X, X[:, 0] + np.sin(X[:, 1])))
+
+    def inside(node, way):
+        for step in [*way, None]:
+            if isinstance(node, dict):
+                node = node["object"]["state"] if "object" in node else node["tuple"]
+            node = node if step is None else node[step]
+        return node
+
+    def swap(tree):
+        inside(tree, path[:-1])[path[-1]] = inside(tree, other[:-1])[other[-1]]
+
+    load(good)
+    with pytest.raises(ModelFileError, match="does not go with"):
+        load(changed(good, "model.json", swap))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from force_molecules import ATOMS, REST, energy, forces, geometries
 
-from pellucid import ForceField, to_ase
+from pellucid import ForceField, KernelRidge, to_ase
 
 ase = pytest.importorskip("ase")
 
@@ -26,6 +26,11 @@ def test_units(field):
     np.testing.assert_allclose(nanometres.get_forces(), f[0] / 10.0, rtol=1e-9)
     with pytest.raises(ValueError, match="energy must be one of"):
         to_ase(field, energy="cal")
+
+
+def test_other_models_are_refused():
+    with pytest.raises(TypeError, match="needs a ForceField, got KernelRidge"):
+        to_ase(KernelRidge())
 
 
 def test_other_molecules_are_refused(field):

@@ -120,6 +120,26 @@ def test_an_absent_column_is_an_error_not_a_text():
         run("sqlite", pellucid.to_sql(model), model, other)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("values", "types"),
+    [([1, 2, 30], ["INTEGER", "DOUBLE PRECISION", "VARCHAR"]), ([True, False], ["BOOLEAN", "VARCHAR"])],
+)
+def test_levels_in_columns_of_any_type(engine, values, types):
+    x = pandas.Series(values * 20, dtype="category")
+    model = pellucid.SparseAdditiveRegressor(1e-3).fit(x.to_frame("a"), np.arange(len(x)) % len(values))
+    want = model.predict(x[: len(values)].to_frame("a"))
+    assert np.ptp(want) > 0.5
+    for kind in types:
+        db = sqlite3.connect(":memory:") if engine == "sqlite" else duckdb.connect()
+        db.execute(f"CREATE TABLE data (k INTEGER, a {kind})")
+        cells = [str(v) if kind == "VARCHAR" else v for v in values]
+        db.executemany("INSERT INTO data VALUES (?, ?)", list(enumerate(cells)))
+        got = [row[1] for row in sorted(db.execute(pellucid.to_sql(model, keep=["k"])).fetchall())]
+        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12, err_msg=kind)
+        db.close()
+
+
 @pytest.mark.parametrize("kind", ["additive", "additive gaps", "coefficients"])
 def test_nan_is_missing_in_duckdb(kind):
     model, rows = fitted(kind)

@@ -136,6 +136,23 @@ def test_workbook_predicts_what_the_model_predicts(kind, tmp_path):
         np.testing.assert_allclose(got, said(model, "predict_proba", rows), atol=1e-9)
 
 
+def test_truth_values_and_numbers_are_found_among_the_levels(tmp_path):
+    pytest.importorskip("formulas")
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, 60) == 1, rng.choice([1, 2, 30], 60)
+    X = pandas.DataFrame({"a": a, "b": b}).astype("category")
+    model = pellucid.SparseAdditiveRegressor(1e-3).fit(X, a + np.log(b))
+    path = tmp_path / "scorecard.xlsx"
+    pellucid.to_tables(model, path)
+    texts = [str(cell.value) for row in openpyxl.load_workbook(path)["Score"].iter_rows() for cell in row]
+    assert sum("ISLOGICAL" in text for text in texts) == 1  # EXACT would read a truth value as TRUE
+    book = engine(pytest.importorskip("formulas"), path)
+    name = f"'[{path.name}]SCORE'!"
+    for k, want in enumerate(model.predict(X[:6])):
+        cells = book.calculate(inputs={f"{name}B5": bool(a[k]), f"{name}B6": int(b[k])})
+        assert float(cells[f"{name}B2"].value[0, 0]) == pytest.approx(want)
+
+
 @pytest.mark.parametrize("kind", ["sparse", "coefficients"])
 def test_an_empty_cell_that_is_needed_gives_no_prediction(kind, tmp_path):
     pytest.importorskip("formulas")

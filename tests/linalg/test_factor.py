@@ -9,6 +9,7 @@ from pellucid.linalg import (
     bordered_inverse,
     cholesky_in_place,
     factor,
+    inverse_blocks_in_place,
     inverse_diagonal_in_place,
     smallest_eigenvalue,
     solve_cholesky,
@@ -54,6 +55,17 @@ def test_inverse_diagonal(n):
     A = definite(n)
     L = cholesky_in_place(A.copy())
     assert_allclose(inverse_diagonal_in_place(L), np.diag(np.linalg.inv(A)), rtol=1e-10)
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (12, 3), (12, 12), (300, 5)])
+def test_inverse_blocks(n, m):
+    A = definite(n)
+    blocks = inverse_blocks_in_place(cholesky_in_place(A.copy()), m)
+    inverse = np.linalg.inv(A)
+    assert blocks.shape == (n // m, m, m)
+    for k, block in enumerate(blocks):
+        own = slice(k * m, (k + 1) * m)
+        assert_allclose(block, inverse[own, own], rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -131,7 +143,11 @@ def test_nan_behind_a_negative_pivot():
 
 
 def test_a_singular_factor():
-    for invert in (inverse_diagonal_in_place, lambda L: bordered_inverse(L, None, 1.0)):
+    for invert in (
+        inverse_diagonal_in_place,
+        lambda L: inverse_blocks_in_place(L, 1),
+        lambda L: bordered_inverse(L, None, 1.0),
+    ):
         with pytest.raises(IndefiniteKernelError, match="singular; raise alpha"):
             invert(np.zeros((3, 3), order="F"))
 

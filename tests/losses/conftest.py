@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 from pellucid.exceptions import RateWarning
-from pellucid.losses import REGISTRY
+from pellucid.losses import REGISTRY, Expectile, Huber, NegativeBinomial, Ordinal, Quantile, Tweedie
 
-ALL = [REGISTRY[name]() for name in sorted(REGISTRY)]
+WITH_OPTIONS = [Expectile(0.9), Huber(2.0), Quantile(0.05, bandwidth=0.3)]
+WITH_OPTIONS += [
+    NegativeBinomial(0.01),
+    NegativeBinomial(20.0),
+    Tweedie(1.1),
+    Tweedie(1.9),
+    Ordinal((-1.0, 0.5, 2.0, 4.0)),
+]
+ALL = [REGISTRY[name]() for name in sorted(REGISTRY)] + WITH_OPTIONS
 SELECTIONS = {
     "loss": ALL,
     "linked_loss": [loss for loss in ALL if loss.linked],
@@ -19,7 +27,7 @@ SELECTIONS = {
 def pytest_generate_tests(metafunc):
     for argument, selection in SELECTIONS.items():
         if argument in metafunc.fixturenames:
-            metafunc.parametrize(argument, selection, ids=[loss.name for loss in selection])
+            metafunc.parametrize(argument, selection, ids=[repr(loss) for loss in selection])
 
 
 def draw_targets(loss, rng, n):

@@ -86,7 +86,7 @@ def test_what_a_margin_does_not_have_names_the_way_out():
 
 
 def test_pickles_copies_and_compares(loss):
-    for twin in (pickle.loads(pickle.dumps(loss)), copy.deepcopy(loss), type(loss)()):
+    for twin in (pickle.loads(pickle.dumps(loss)), copy.deepcopy(loss), type(loss)(**vars(loss))):
         assert twin == loss
         assert hash(twin) == hash(loss)
     assert loss != loss.name

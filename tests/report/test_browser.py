@@ -10,11 +10,18 @@ import shutil
 
 import numpy as np
 import pytest
-from report_data import HOSTILE, KINDS, frame, payload
+from report_data import HOSTILE, KINDS, WORD_KERNELS, frame, payload, texts
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
 
-from pellucid import AdditiveKernelRegressor, SparseAdditiveRegressor, build_report
+from pellucid import (
+    AdditiveKernelRegressor,
+    KernelRidge,
+    KernelRidgeClassifier,
+    SparseAdditiveRegressor,
+    build_report,
+)
+from pellucid.kernels import Spectrum, Tanimoto, WeisfeilerLehman
 
 pandas = pytest.importorskip("pandas")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -324,4 +331,80 @@ def test_shares_are_read_in_per_cent(models, visit):
     order = [seen.page.locator(f"#{name}").bounding_box()["y"] for name in SECTIONS]
     assert order == sorted(order)
     assert "SHA-256" in seen.page.inner_text("#provenance")
+    seen.check()
+
+
+@pytest.mark.parametrize("number", [2, 4, 6, 8, 9, 10])
+def test_a_sequence_is_typed_in(visit, number):
+    kernel = WORD_KERNELS[number]
+    rows = texts(kernel)
+    model = KernelRidge(kernel, alpha=0.1).fit(rows, np.random.default_rng(1).normal(size=len(rows)))
+    seen = visit(build_report(model, rows, model.predict(rows), max_rows=5))
+    for text in texts(kernel, 4, seed=2):
+        seen.page.fill("#value-0", text)
+        assert seen.answers() == pytest.approx(model.predict([text]), abs=1e-9)
+        letters = seen.page.locator("#result .letter title").all_text_contents()
+        told = model.part_contributions(text).positions
+        assert len(letters) == len(text)
+        for letter, value in zip(letters, told, strict=True):
+            assert float(letter.rpartition(": ")[2].replace("−", "-")) == pytest.approx(value, rel=1e-2)
+    seen.check()
+
+
+def test_a_sequence_of_the_class_that_is_asked_for(visit):
+    kernel = Spectrum(2, alphabet="ACGT")
+    rows = texts(kernel)
+    y = np.array(["a", "b", "c"])[[min(text.count("C"), 2) for text in rows]]
+    model = KernelRidgeClassifier(kernel).fit(rows, y)
+    seen = visit(build_report(model, rows, y))
+    sections = [s.get_attribute("id") for s in seen.page.query_selector_all("section")]
+    assert sections == [name for name in SECTIONS if name != "terms"]
+    seen.page.fill("#value-0", "ACCGTT\nAC")
+    assert seen.answers() == pytest.approx(model.predict_proba(["ACCGTTAC"])[0], abs=1e-9)
+    seen.page.select_option("#output", "c")
+    total = seen.page.locator("#result .waterfall tr").last.inner_text()
+    assert f"{model.decision_function(['ACCGTTAC'])[0][2]:.4g}".replace("-", "−")[:6] in total
+    seen.page.select_option("#motif-output", "b")
+    assert model.motifs(1, output="b").parts[0] in seen.page.inner_text("#importance .bars tbody tr")
+    seen.page.fill("#value-0", "ACXG")
+    assert "not in the alphabet ACGT: X" in seen.page.inner_text("#problem")
+    assert seen.page.locator("#prediction").count() == 0
+    seen.check()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_molecules_and_graphs_are_drawn(visit, scheme):
+    pytest.importorskip("rdkit")
+    smiles = ["CCO", "CCCO", "C", "c1ccccc1", "CC#N", "CC(=O)[O-]", "C" * 60, "C1CC1"]
+    model = KernelRidge(Tanimoto(1), alpha=0.1).fit(smiles, np.arange(8.0))
+    seen = visit(build_report(model, smiles, np.arange(8.0)), color_scheme=scheme)
+    for i, atoms in enumerate((3, 4, 1, 6, 3, 4, 60, 3)):
+        seen.page.select_option("#row", str(i))
+        assert seen.page.locator("#result .atom").count() == atoms
+        assert seen.answers() == pytest.approx(model.predict([smiles[i]]), abs=1e-9)
+    assert seen.page.locator("#why textarea").count() == 0
+    assert "nothing can be typed in" in seen.page.inner_text("#why")
+    assert seen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    seen.check()
+    graphs = [(["<b>A", "B"], [(0, 1)]), (["A"], []), ([], [])]
+    model = KernelRidge(WeisfeilerLehman(1), alpha=0.1).fit(graphs, [1.0, 2.0, 3.0])
+    seen = visit(build_report(model, graphs, [1.0, 2.0, 3.0]), color_scheme=scheme)
+    assert seen.page.locator("#result .structure-of-atoms .label").all_text_contents() == ["<b>A", "B"]
+    seen.page.select_option("#row", "2")
+    assert "no nodes" in seen.page.inner_text("#result")
+    seen.check()
+
+
+def test_a_long_sequence_stays_in_the_page(visit):
+    rng = np.random.default_rng(0)
+    rows = ["".join(rng.choice(list("ACGT"), n)) for n in (1, 80, 700, 1500)]
+    model = KernelRidge(Spectrum(1), alpha=0.1).fit(rows, np.arange(4.0))
+    seen = visit(build_report(model, rows, np.arange(4.0)))
+    for width in (1280, 480):
+        seen.page.set_viewport_size({"width": width, "height": 800})
+        for i, letters in enumerate((1, 80, 700, 1200)):
+            seen.page.select_option("#row", str(i))
+            assert seen.page.locator("#result .letter").count() == letters
+            assert seen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert "300 more letters are not drawn" in seen.page.inner_text("#result")
     seen.check()

@@ -605,3 +605,22 @@ def test_a_classifier_without_probabilities():
     page = payload(build_report(model, numbers, y > 1))
     assert page["task"]["kind"] == "score"
     assert "log loss" not in facts(page["score"]["given"])
+
+
+def test_sections_that_are_asked_for():
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame({"a": rng.normal(size=80), "<b>": rng.choice(["u", "v"], 80)})
+    y = X["a"].to_numpy() + 0.1 * rng.normal(size=80)
+    y[3] = np.nan
+    seen = ~np.isnan(y)
+    old, new = (AdditiveKernelRegressor(0).fit(X[seen], factor * y[seen]) for factor in (1.0, 2.0))
+    assert payload(build_report(old, X, y))["extra"] == []
+    page = build_report(new, X, y, earlier=old, groups="<b>")
+    changes, groups = payload(page)["extra"]
+    assert "<b>" not in page.html.split("</head>")[1].replace("\\u003cb\\u003e", "")
+    assert [table["title"] for table in changes["tables"]][1] == "What changed in the linear predictor"
+    assert groups["tables"][0]["head"][:3] == ["group", "rows", "mean target"]
+    assert [row[0] for row in groups["tables"][0]["rows"]] == ["u", "v"]
+    labels = np.where(rng.random(80) < 0.5, "x", "y")
+    by_label = payload(build_report(new, X, y, groups=labels))["extra"][0]["tables"][0]["rows"]
+    assert int(by_label[0][1]) == np.sum(labels[seen] == "x")

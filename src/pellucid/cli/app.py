@@ -1,7 +1,5 @@
 """The verbs of the program ``pellucid``; what each does is in the module of its name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Annotated, Any, TypeVar
@@ -65,7 +63,8 @@ def _program(
 def fit(
     table: o.Table,
     target: o.Target,
-    model: o.ModelName = "additive",
+    model: o.ModelName = None,
+    kernel: o.KernelFormula = None,
     task: o.Task = None,
     weights: o.Weights = None,
     weights_as: o.WeightsAs = None,
@@ -85,6 +84,9 @@ def fit(
 
     Nothing has to be prepared: categories, dates and missing values are taken as they are. The score comes
     from a fit without the rows held out; the model that is shown and saved is then fitted on all rows.
+
+    Strings, molecules and graphs are read by kernels: pellucid fit molecules.csv -t solubility --kernel
+    'tanimoto(smiles)'. What the formula leaves open is chosen by leave-one-out.
     """
     _do("fit", locals())
 
@@ -135,6 +137,8 @@ def report(
     title: o.Title = None,
     target: o.KnownTarget = None,
     max_rows: o.MaxRows = 200,
+    earlier: o.Earlier = None,
+    group: o.Group = None,
     open_it: o.Open = False,
     sheet: o.Sheet = None,
     as_json: o.AsJson = False,
@@ -146,6 +150,47 @@ def report(
     that fit prints is of rows held out from all choices.
     """
     _do("report", locals())
+
+
+@_verb
+def diff(
+    old: o.OldModel,
+    new: o.NewModel,
+    table: o.Table,
+    target: o.KnownTarget = None,
+    group: o.Group = None,
+    top: o.Top = 10,
+    sheet: o.Sheet = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Say what changed from one saved model to another: which terms, by how much, and for whom.
+
+    If the table has the target, both models are scored on it. It also says which columns have drifted away
+    from the rows on which the old model was fitted.
+    """
+    _do("diff", locals())
+
+
+@_verb
+def serve(
+    model: o.Model,
+    data: o.DataTable = None,
+    target: o.KnownTarget = None,
+    title: o.Title = None,
+    host: o.Host = "127.0.0.1",
+    port: o.Port = 8000,
+    token: o.Token = None,
+    max_bytes: o.BodyLimit = 8_000_000,
+    max_rows: o.RowLimit = 20_000,
+    sheet: o.Sheet = None,
+    open_it: o.Open = False,
+) -> None:
+    """Serve a saved model: a local page to explore and edit it, and a JSON endpoint that predicts.
+
+    The page is at the address that is told; programs post rows to /predict there, described in /openapi.json.
+    Edits are made to a copy, which the page hands out; the model file stays as it is. Ctrl-C ends it.
+    """
+    _do("serve", locals())
 
 
 @_verb

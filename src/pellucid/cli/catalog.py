@@ -1,7 +1,5 @@
 """The models that can be named on the command line, and the rivals that ``compare`` puts beside them."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``pellucid compare``: several models on the same random splits, with their ranks."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 from typing import Any, Unpack

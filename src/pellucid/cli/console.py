@@ -1,7 +1,5 @@
 """What goes to the terminal: results on standard output; notes, progress and errors on standard error."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -16,9 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from pellucid.report.packing import plain
-
-PATIENCE = 2.0
-"""Seconds that may pass without a word."""
 
 _WIDE = 100_000  # where there is no terminal, nothing is cut off or wrapped
 

@@ -1,7 +1,5 @@
 """A first look at pellucid: fit a model to data whose truth is known, read it, and write its report."""
 
-from __future__ import annotations
-
 import argparse
 
 import numpy as np

@@ -1,11 +1,16 @@
 """Errors as the program tells them: one sentence, and what to install where something is missing."""
 
-from __future__ import annotations
-
 import importlib
 from types import ModuleType
 
-_EXTRAS = {"openpyxl": "excel", "pyarrow": "cli", "pandas": "cli", "matplotlib": "plot"}
+_EXTRAS = {
+    "openpyxl": "excel",
+    "pyarrow": "cli",
+    "pandas": "cli",
+    "matplotlib": "plot",
+    "starlette": "serve",
+    "uvicorn": "serve",
+}
 
 
 class UserError(Exception):

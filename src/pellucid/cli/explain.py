@@ -1,7 +1,5 @@
 """``pellucid explain``: what a model says as a whole, one term of it, or why one prediction is what it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +8,11 @@ import pandas as pd
 
 from pellucid.cli.console import say, show, show_json, show_table
 from pellucid.cli.errors import UserError
+from pellucid.cli.parts import counts_parts, motifs_document, reads_objects, tell_motifs, tell_parts
 from pellucid.cli.stored import Stored, load_model
 from pellucid.cli.tables import read_table, write_table
 from pellucid.effects import explain_row
+from pellucid.effects.parts import without_parts
 from pellucid.effects.summary import counted
 from pellucid.effects.term_table import TermRow, find_effect, folded, term_rows
 
@@ -65,6 +65,12 @@ def _explain_one(
     if not 1 <= number <= len(X):
         raise UserError(f"There is no row {number}: {source.name!r} has rows 1 to {len(X)}.")
     one = X.iloc[[number - 1]] if isinstance(X, pd.DataFrame) else X[[number - 1]]
+    if counts_parts(stored.model):
+        found = stored.model.part_contributions(one, output=_output(stored, output))[0]
+        tell_parts(found, stored.model.predict(one).tolist()[0], number, top, as_json)
+        return
+    if reads_objects(stored.model):
+        raise UserError(without_parts(stored.model.kernel_))
     if not hasattr(stored.model, "contributions") and getattr(stored.model, "coef_", None) is None:
         raise UserError(
             f"{type(stored.model).__name__} has neither terms nor coefficients, so its predictions have no "
@@ -141,6 +147,8 @@ def global_document(model: Any) -> dict[str, Any]:
             "intercept": model.intercept_,
             "coefficients": [{"feature": n, "coefficient": v} for n, v in zip(names, values, strict=True)],
         }
+    if counts_parts(model):
+        return {"intercept": model.intercept_, "motifs": motifs_document(model.motifs_)}
     return {"terms": None}
 
 
@@ -154,9 +162,11 @@ def _tell_model(stored: Stored, top: int) -> None:
         show(f"{model.summary()}\n")
     if "coefficients" in document:
         _tell_coefficients(document, model, top)
+    elif "motifs" in document:
+        tell_motifs(model, top)
     elif document["terms"] is None:
         show("This model has neither terms nor coefficients: features act together in its kernel.")
-        if hasattr(model, "marginal_effects"):
+        if hasattr(model, "marginal_effects") and not reads_objects(model):
             show("Average effect of a unit more of each feature, on the training rows:")
             show(str(model.marginal_effects()))
     else:

@@ -1,7 +1,5 @@
 """``pellucid fit``: a model from a table."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +13,7 @@ from pellucid.cli import catalog
 from pellucid.cli.console import on_terminal, say, show, show_json, working
 from pellucid.cli.errors import UserError
 from pellucid.cli.explain import global_document
+from pellucid.cli.formula import choose, columns_read, machine
 from pellucid.cli.options import Roles
 from pellucid.cli.scores import measure
 from pellucid.cli.table_spec import TableSpec
@@ -39,7 +38,8 @@ class Fitted:
 def fit_command(
     table: str,
     *,
-    model: str,
+    model: str | None,
+    kernel: str | None,
     split: float,
     refit: bool,
     seed: int,
@@ -55,8 +55,10 @@ def fit_command(
         raise UserError(f"--split is a share of the rows from 0 to below 1, got {split:g}.")
     if out is not None and not Path(out).parent.is_dir():
         raise UserError(f"There is no folder {str(Path(out).parent)!r} to write {Path(out).name!r} to.")
-    choice = catalog.find(model)
-    training = training_rows(read_table(table, sheet=sheet), loss=loss, **roles)
+    choice = catalog.find(machine(model, kernel))
+    training = training_rows(read_table(table, sheet=sheet), loss=loss, kernel=kernel, **roles)
+    if training.formula is not None and columns_read(training.formula.kernel()):
+        choice = replace(choice, takes="filled")  # kernels read the columns that they name, as they are
     options = {"loss": loss, "interactions": _pairs(interactions), "weights": roles.get("weights_as")}
     estimator = choice.make(training.target.task, {k: v for k, v in options.items() if v is not None})
     say(f"Rows: {len(training):,}; features: {training.X.shape[1]}; model: {choice.name}, {choice.title}.")
@@ -105,6 +107,8 @@ def _fit_rows(
         expected = _forecast(estimator, table, y, weight, known, choice)
     start = time.monotonic()
     with working(label, expected):
+        if training.formula is not None:
+            estimator = choose(estimator, training.formula, table, y, weight)
         catalog.fit(estimator, table, y, weight, known, choice.name)
     return Fitted(estimator, spec, time.monotonic() - start)
 

@@ -1,7 +1,5 @@
 """``pellucid forces``: fit a force field to geometries in a file, predict with it, say what it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,9 +38,11 @@ def fit_forces(
     import pellucid
     from pellucid.datasets import read_geometries
 
+    _check_place(out)
     found = read_geometries(data, part)
     if found.F is None:
         raise UserError(f"{Path(data).name!r} has geometries but no forces.")
+    held = read_geometries(test or data, test_part) if test is not None or test_part else None
     rows = np.arange(len(found.R))
     if first is not None and first < len(rows):
         rows = np.linspace(0, len(rows) - 1, first).astype(int)
@@ -56,8 +56,7 @@ def fit_forces(
     field.fit(found.R[rows], found.F[rows], energies=energies, atoms=found.atoms)
     pellucid.save(field, out)
     show(str(field.summary()))
-    if test is not None or test_part:
-        held = read_geometries(test or data, test_part)
+    if held is not None:
         show(_scores(field, held))
     say(f"Written to {out}.")
 
@@ -74,6 +73,7 @@ def predict_forces(
     """Energies and forces of geometries, written with them."""
     from pellucid.datasets import Geometries, read_geometries, write_geometries
 
+    _check_place(out, (".xyz", ".extxyz", ".npz"))
     field, found = _load(model), read_geometries(data, part)
     atoms = found.atoms if field.atoms_.any() else None
     E, F = field.predict(found.R, atoms=atoms)
@@ -105,17 +105,32 @@ def forces_info(
     )
 
 
+def _check_place(out: str, endings: tuple[str, ...] = ()) -> None:
+    """Whether a file can be written, asked before the work begins."""
+    place = Path(out)
+    if not place.parent.is_dir():
+        raise UserError(f"There is no folder {str(place.parent)!r} to write {place.name!r} to.")
+    if endings and place.suffix.lower() not in endings:
+        raise UserError(
+            f"{place.name!r} has an ending that is not known here; known are {', '.join(endings)}."
+        )
+
+
 def _load(path: str) -> Any:
     import pellucid
+    from pellucid.exceptions import ModelFileError
 
-    field = pellucid.load(path)
+    try:
+        field = pellucid.load(path)
+    except ModelFileError as error:
+        raise UserError(f"{Path(path).name!r} cannot be used: {error}") from error
     if not isinstance(field, pellucid.ForceField):
         raise UserError(f"{Path(path).name!r} holds no force field but a {type(field).__name__}.")
     return field
 
 
 def _scores(field: Any, held: Any) -> str:
-    E, F = field.predict(held.R)
+    E, F = field.predict(held.R, atoms=held.atoms if field.atoms_.any() else None)
     lines = []
     if held.F is not None:
         error = F - held.F
@@ -123,4 +138,4 @@ def _scores(field: Any, held: Any) -> str:
     if held.E is not None and field.constant_ != 0:  # without energies in training the constant is open
         error = E - held.E
         lines.append(f"energies  MAE {np.abs(error).mean():.4g}   RMSE {np.sqrt(np.mean(error**2)):.4g}")
-    return f"On {len(held.R)} geometries:\n" + "\n".join(lines)
+    return f"On {len(held.R)} geometries, in the units of the file:\n" + "\n".join(lines)

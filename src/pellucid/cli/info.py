@@ -1,7 +1,5 @@
 """``pellucid info``: what is in a model file, without loading the model."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -68,6 +66,8 @@ def _fit_facts(spec: TableSpec) -> list[tuple[str, Any]]:
     read = f"{spec.weights}, read as {spec.weights_as}" if spec.weights_as else spec.weights
     columns = (("weights", read), ("exposure", spec.exposure), ("offset", spec.offset))
     facts += [(label, name) for label, name in columns if name is not None]
+    if spec.kernel:
+        facts.append(("kernel", spec.kernel))
     if spec.held_out:
         facts.append((f"on {100 * spec.split:g} % held out", in_words(spec.held_out)))
     return facts

@@ -6,8 +6,6 @@ words for nothing are missing too. Codes with leading zeros, such as ``00734``, 
 those of ISO 8601.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,7 +103,7 @@ def _understand_text(column: pd.Series, cells: Cells, comma: bool) -> Told:
 
 def convert(column: pd.Series, kind: str, *, comma: bool = False) -> pd.Series:
     """A column as the kind that it had in training, or an error that names the value in the way."""
-    if kind == "category":
+    if kind in ("category", "text"):
         return as_text(column)
     told = understand(column, comma=comma)
     if kind == "date" and (told.kind == "date" or told.values.isna().all()):

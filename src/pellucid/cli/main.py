@@ -1,7 +1,5 @@
 """Where the program starts: nothing here needs more than the core, so that it can say what is missing."""
 
-from __future__ import annotations
-
 import sys
 from importlib.util import find_spec
 

@@ -1,7 +1,5 @@
 """The arguments and options of the program, each declared once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, TypedDict
@@ -91,13 +89,25 @@ Drop = Annotated[
 
 # ------------------------------------------------------------------------- the model
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="Model file, as fit --out writes it.")]
+OldModel = Annotated[str, typer.Argument(metavar="OLD", help="Model file to compare with.")]
+NewModel = Annotated[str, typer.Argument(metavar="NEW", help="Model file that takes its place.")]
 ModelName = Annotated[
-    str,
+    str | None,
     _fit(
         "--model",
         "-m",
         metavar="NAME",
-        help="additive, sparse-additive, isk, interpretable, ridge or glm.",
+        help="additive (if nothing is said), sparse-additive, isk, interpretable, ridge (with --kernel) or "
+        "glm.",
+    ),
+]
+KernelFormula = Annotated[
+    str | None,
+    _fit(
+        "--kernel",
+        "-k",
+        metavar="FORMULA",
+        help="Kernels with the columns that they read, as in 'tanimoto(smiles) + rbf(dose)'; ridge and glm.",
     ),
 ]
 ModelNames = Annotated[
@@ -134,9 +144,41 @@ Class = Annotated[
     str | None, typer.Option("--class", help="Class to speak for; the predicted one if not given.")
 ]
 Top = Annotated[int, typer.Option(min=1, help="How many terms to show.")]
+Earlier = Annotated[
+    str | None,
+    typer.Option("--earlier", metavar="MODEL", help="Model file that this one replaces: show what changed."),
+]
+Group = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column of groups for which to measure apart.")
+]
 Title = Annotated[str | None, typer.Option(help="Heading of the page.")]
 MaxRows = Annotated[int, typer.Option(min=0, help="Rows of the table that the page may contain.")]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
+
+# -------------------------------------------------------------------------- the server
+DataTable = Annotated[
+    str | None,
+    typer.Option(
+        "--data",
+        metavar="TABLE",
+        help="Table with rows and targets, such as the training table: to pick rows, to compare before and "
+        "after, and to fit again after an edit.",
+    ),
+]
+Host = Annotated[
+    str,
+    typer.Option(help="Address to listen on; others than this machine can reach any but the default."),
+]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        envvar="PELLUCID_TOKEN",
+        help="What requests have to bring; made for any address but this machine's own if not given.",
+    ),
+]
+BodyLimit = Annotated[int, typer.Option("--max-bytes", min=1000, help="Bytes that a request may have.")]
+RowLimit = Annotated[int, typer.Option("--max-rows", min=1, help="Rows that a request may have.")]
 
 # --------------------------------------------------------------------------- the output
 ModelFile = Annotated[str | None, _file(help="Where to save the model.")]

@@ -1,7 +1,5 @@
 """``pellucid predict``: predictions of a saved model for the rows of a table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``pellucid report``: a saved model as one HTML page."""
 
-from __future__ import annotations
-
 import webbrowser
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,8 @@ def report_command(
     max_rows: int,
     sheet: str | None,
     out: str,
+    earlier: str | None,
+    group: str | None,
     open_it: bool,
     as_json: bool,
 ) -> None:
@@ -48,10 +48,19 @@ def report_command(
     weight = None
     if weights is not None and weights in source.frame.columns:
         weight = numbers_of(source, weights, "weights")
+    before = None if earlier is None else load_model(earlier).model
+    groups = None
+    if group is not None:
+        if group not in source.frame.columns:
+            raise UserError(no_column(source, group))
+        groups = source.frame[group].astype(str).to_numpy()
     from pellucid import build_report
 
     with working("writing the report"):
-        page = build_report(stored.model, X, y, sample_weight=weight, title=title, max_rows=max_rows, **known)
+        page = build_report(
+            stored.model, X, y, sample_weight=weight, title=title, max_rows=max_rows,
+            earlier=before, groups=groups, **known,
+        )  # fmt: skip
         path = page.save(out).resolve()
     if as_json:
         show_json({"file": str(path), "title": page.title, "bytes": path.stat().st_size, "rows": len(y)})

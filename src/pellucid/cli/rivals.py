@@ -1,12 +1,10 @@
 """Other people's models behind one interface, for ``pellucid compare``."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -50,7 +48,7 @@ class _Rival:
     model: Any
     task: str
 
-    def fit(self, X: pd.DataFrame, y: np.ndarray, weight: Any, known: dict[str, Any]) -> _Rival:
+    def fit(self, X: pd.DataFrame, y: np.ndarray, weight: Any, known: dict[str, Any]) -> Self:
         weight = np.ones(len(y)) if weight is None else weight
         if self.task == "counts":
             amount = amount_of(known, len(y))

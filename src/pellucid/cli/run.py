@@ -1,13 +1,12 @@
 """Running the program: its exit codes, and how errors and warnings are told."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 
 from pellucid.cli.app import app
 from pellucid.cli.console import fail, warn
 from pellucid.cli.errors import UserError, sentence
+from pellucid.exceptions import WeightWarning
 
 _EXPECTED = (UserError, ValueError, TypeError, OSError, MemoryError, ImportError, ArithmeticError)
 
@@ -20,7 +19,7 @@ def run(arguments: list[str]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always" if debug else "default")
-            warnings.showwarning = _tell_warning
+            warnings.showwarning = _Told()
             app(args=arguments, prog_name="pellucid")
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
@@ -33,6 +32,14 @@ def run(arguments: list[str]) -> int:
     return 0
 
 
-def _tell_warning(message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
-    if issubclass(category, UserWarning):
-        warn(" ".join(str(message).split()))
+class _Told:
+    """Tells warnings meant for users; how weights are read is said once, however many fits ask."""
+
+    def __init__(self) -> None:
+        self.weights = False
+
+    def __call__(self, message: Any, category: type[Warning], *rest: Any, **more: Any) -> None:
+        again = self.weights and issubclass(category, WeightWarning)
+        self.weights |= issubclass(category, WeightWarning)
+        if issubclass(category, UserWarning) and not again:
+            warn(" ".join(str(message).split()))

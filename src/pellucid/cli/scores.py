@@ -1,7 +1,5 @@
 """How good a model is on rows that it has not seen, by the measures that go with each task."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

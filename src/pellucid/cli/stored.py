@@ -1,7 +1,5 @@
 """A model file with its spec: what ``predict``, ``explain``, ``report`` and ``info`` begin with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +10,13 @@ import pandas as pd
 import pellucid
 from pellucid.cli.console import say
 from pellucid.cli.errors import UserError
+from pellucid.cli.formula import check_objects
 from pellucid.cli.kinds import understand
 from pellucid.cli.table_spec import TableSpec
 from pellucid.cli.tables import Source
 from pellucid.exceptions import ModelFileError
 from pellucid.export import describe
+from pellucid.kernels import Kernel
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,11 @@ class Stored:
 
     def rows(self, source: Source) -> pd.DataFrame:
         """A table in the form in which the model takes it."""
-        if self.spec is not None:
-            return self.spec.apply(self.spec.pick(source))
-        return self._by_names(source)
+        X = self._by_names(source) if self.spec is None else self.spec.apply(self.spec.pick(source))
+        kernel = getattr(self.model, "kernel_", None)
+        if isinstance(X, pd.DataFrame) and isinstance(kernel, Kernel) and kernel.reads_objects:
+            check_objects(kernel, X)
+        return X
 
     def known(self, source: Source) -> dict[str, np.ndarray]:
         """Exposure and offset of a table; says so where the table has none."""
@@ -80,6 +82,11 @@ def load_model(place: str) -> Stored:
         spec = TableSpec.from_notes(describe(path).notes)
     except ModelFileError as error:
         raise UserError(f"{path.name!r} cannot be used: {error}") from error
+    if isinstance(model, pellucid.ForceField):
+        raise UserError(
+            f"{path.name!r} holds a force field, which reads geometries, not tables: "
+            f"pellucid forces predict {path.name} GEOMETRIES --out FILE, or pellucid forces info {path.name}"
+        )
     if not hasattr(model, "predict"):
         raise UserError(f"{path.name!r} holds a {type(model).__name__}, which is not a model.")
     return Stored(model, spec, path.name)

@@ -1,11 +1,9 @@
 """What has to be known beside a model to use it on a new table; it travels in the notes of the model file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, get_type_hints
+from typing import Any, Self, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -44,6 +42,8 @@ class TableSpec:
     rows: int = 0
     held_out: dict[str, float] = field(default_factory=dict)
     split: float = 0.0
+    kernel: str = ""
+    """The formula of the kernel, if one was given."""
 
     # ------------------------------------------------------------- as notes
     def to_notes(self) -> str:
@@ -51,7 +51,7 @@ class TableSpec:
         return json.dumps({"pellucid fit": 1, **asdict(self)}, ensure_ascii=False)
 
     @classmethod
-    def from_notes(cls, notes: str | None) -> TableSpec | None:
+    def from_notes(cls, notes: str | None) -> Self | None:
         """The spec in a model file's notes, or ``None`` if the notes are of another kind."""
         try:
             content = json.loads(notes or "")
@@ -67,13 +67,15 @@ class TableSpec:
         return cls(**values)
 
     # ---------------------------------------------------------------- learning
-    def learn(self, X: pd.DataFrame) -> TableSpec:
+    def learn(self, X: pd.DataFrame) -> Self:
         """Learn from training rows what stands in for missing values, and which levels there are."""
         fill: dict[str, float] = {}
         levels: dict[str, list[str]] = {}
         for name, kind in self.columns.items():
             if self.takes == "all":
                 break
+            if kind == "text":
+                continue
             if kind != "category":
                 fill[name] = float(_number(X[name]).median())
             elif self.takes == "numbers":
@@ -106,7 +108,9 @@ class TableSpec:
             return X
         made: dict[str, pd.Series] = {}
         for name, kind in self.columns.items():
-            if kind != "category":
+            if kind == "text":  # strings and molecules, which kernels read as they are
+                made[name] = X[name]
+            elif kind != "category":
                 made[name] = _number(X[name]).fillna(self.fill[name])
             elif self.takes == "filled":
                 made[name] = _text(X[name])

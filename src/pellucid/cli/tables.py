@@ -1,7 +1,5 @@
 """Tables from files and standard input, and back: CSV, TSV, Parquet, Arrow (Feather), Excel, JSON."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Which task a target sets: regression, classification or counts, guessed by one documented rule."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From a table and the names of its columns to what a model is fitted on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,11 +8,13 @@ import pandas as pd
 
 from pellucid.cli.console import say, warn
 from pellucid.cli.errors import UserError
-from pellucid.cli.kinds import understand
+from pellucid.cli.formula import check_objects, columns_read, read_formula
+from pellucid.cli.kinds import as_text, understand
 from pellucid.cli.table_spec import TableSpec, no_column, numbers_of
 from pellucid.cli.tables import Source
 from pellucid.cli.task import Target, read_target
 from pellucid.effects.summary import counted
+from pellucid.kernels.structured.parse import Formula
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Training:
     weight: np.ndarray | None
     known: dict[str, np.ndarray]
     spec: TableSpec
+    formula: Formula | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -55,6 +56,7 @@ def training_rows(
     offset: str | None = None,
     drop: Sequence[str] | None = None,
     loss: str | None = None,
+    kernel: str | None = None,
 ) -> Training:
     """Take a table apart, and say on standard error how it was understood."""
     if weights_as is not None and weights is None:
@@ -77,7 +79,12 @@ def training_rows(
         if name is not None
     }
     aside = {name for name in roles.values() if name is not None} | set(drop or ())
-    X, kinds = _features(source, [name for name in source.frame.columns if name not in aside])
+    names = [name for name in source.frame.columns if name not in aside]
+    formula = None if kernel is None else read_formula(kernel, names)
+    read = {} if formula is None else columns_read(formula.kernel())
+    X, kinds = _read_by_kernel(source, read) if read else _features(source, names)
+    if formula is not None:
+        check_objects(formula.kernel(), X)
     spec = TableSpec(
         task=goal.task,
         target=target,
@@ -88,8 +95,9 @@ def training_rows(
         offset=offset,
         data=source.name,
         rows=len(X),
+        kernel=kernel or "",
     )
-    return Training(X, kinds, goal, weight, known, spec)
+    return Training(X, kinds, goal, weight, known, spec, formula)
 
 
 def with_target(source: Source, target: str) -> Source:
@@ -127,6 +135,22 @@ def _features(source: Source, names: Sequence[str]) -> tuple[pd.DataFrame, dict[
         say(f"Left out, as they are empty: {', '.join(empty)}.")
     if not made:
         raise UserError(f"{source.name!r} has no column left to predict from.")
+    return pd.DataFrame(made), kinds
+
+
+def _read_by_kernel(source: Source, read: dict[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The columns that a kernel names: text as it is, levels, or numbers."""
+    made: dict[str, pd.Series] = {}
+    kinds: dict[str, str] = {}
+    for name, what in read.items():
+        told = understand(source.frame[name], comma=source.comma)
+        if what != "numbers":
+            made[name], kinds[name] = as_text(source.frame[name]), "text" if what == "text" else "category"
+        elif told.kind == "category":
+            bad = told.strange[0] if told.strange else told.values.dropna().iloc[0]
+            raise UserError(f"--kernel reads {name!r} as numbers, and it holds {str(bad)!r}.")
+        else:
+            made[name], kinds[name] = told.values, told.kind
     return pd.DataFrame(made), kinds
 
 

@@ -1,13 +1,11 @@
 """The cells of one column as they came: numbers with NaN, or the names of levels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -19,31 +17,20 @@ _NUMBERS = (bool, int, float, Decimal, np.number, np.bool_)
 
 @dataclass(frozen=True)
 class Cells:
-    """One column of a table.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    codes : ndarray of shape (n,)
-        Numbers as float64, NaN where one is missing; or whole numbers that say which of ``names`` each cell
-        is, -1 where it is empty.
-    names : tuple of str, optional
-        Names of the levels that occur, in declared or no particular order; ``None`` for numbers.
-    dates : bool
-        Whether the column came as dates, which are read as days since 1970.
-    ordered : bool
-        Whether the table declares an order of the levels; ``names`` has it, with all that are declared.
-    """
+    """One column of a table."""
 
     name: str
     codes: np.ndarray
+    """Numbers as float64, NaN where one is missing; or whole numbers that say which of ``names`` each cell
+    is, -1 where it is empty."""
     names: tuple[str, ...] | None = None
-    dates: bool = False
+    """Names of the levels that occur, in declared or no particular order; ``None`` for numbers."""
+    dates: bool = False  # whether the column came as dates, which are read as days since 1970
     ordered: bool = False
+    """Whether the table declares an order of the levels; ``names`` has it, with all that are declared."""
 
     @classmethod
-    def of_levels(cls, name: str, values: Iterable[Any], order: Iterable[Any] | None = None) -> Cells:
+    def of_levels(cls, name: str, values: Iterable[Any], order: Iterable[Any] | None = None) -> Self:
         """Levels by their names; the text form of a level is as good as the level itself."""
         number: dict[str, int] = {level_name(v): k for k, v in enumerate(order or ())}
         seen: dict[Any, int] = {}

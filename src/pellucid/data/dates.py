@@ -1,7 +1,5 @@
 """Moments and lapses of time as days: dates count from 1970, in UTC where they have a time zone."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from typing import Any

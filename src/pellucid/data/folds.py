@@ -1,7 +1,5 @@
 """Folds for cross-validation, over the rows that count."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Classes: from targets to codes, and from scores back to classes and probabilities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -33,6 +31,26 @@ def check_labels(y: Any, rows: Any, weight: np.ndarray) -> tuple[np.ndarray, np.
             f"Found only one class ({only!r}) with positive weight; a classifier needs at least 2 classes."
         )
     return classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+
+
+def check_ordered_labels(y: Any, rows: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As :func:`check_labels`, in the order of numbers, or of the categories of an ordered categorical."""
+    labels = as_target(y, one=True)
+    kind: Any = getattr(labels, "dtype", None)
+    if getattr(kind, "ordered", False):
+        categories = np.asarray(kind.categories)
+        codes = np.asarray(getattr(labels, "cat", labels).codes)
+        if np.any(codes < 0):
+            raise ValueError("Input y contains rows without a class: drop them first.")
+        found, numbers = check_labels(codes, rows, weight)
+        return categories[found], numbers
+    found, numbers = check_labels(labels, rows, weight)
+    if found.dtype.kind not in "biuf" and len(found) > 2:
+        raise ValueError(
+            f"The ordinal loss needs to know the order of the classes {', '.join(map(str, found[:5]))}: pass "
+            f"numbers, or an ordered categorical, as pd.Categorical(y, categories=[...], ordered=True)."
+        )
+    return found, numbers
 
 
 def winner(scores: np.ndarray) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Settings that many estimators share, checked: ridge strengths and whole numbers."""
 
-from __future__ import annotations
-
 from numbers import Integral
 from typing import Any
 

@@ -1,14 +1,12 @@
 """Rows that a kernel compares: numbers, columns with levels, objects, or rows of a kernel matrix."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from pellucid.data.cells import cells_of, is_missing, is_numeric
-from pellucid.data.table import as_frame
+from pellucid.data.table import columns_of_formula
 from pellucid.kernels import Constant, Kernel, Precomputed, Restricted
 from pellucid.kernels.base import object_rows
 
@@ -21,7 +19,7 @@ def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarra
     Kernels of strings, graphs and molecules see a list of these, or a column of a table that ``on`` names;
     columns that the kernel does not read are not looked at then.
     """
-    frame = as_frame(X)
+    frame = columns_of_formula(estimator, X, reset=reset)
     text = []
     if frame is not None:
         X = frame.to_native()

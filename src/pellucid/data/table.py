@@ -4,12 +4,10 @@ Levels of a categorical column become code numbers, a missing value is NaN, and 
 see is ``UNKNOWN``. What each column is gets decided once, in training.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -30,24 +28,13 @@ MAX_LEVELS = 255
 
 @dataclass(frozen=True)
 class Column:
-    """What a column of the training table is.
+    """What a column of the training table is."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, or ``x0``, ``x1``, ... where the table had none.
-    levels : tuple or None
-        Levels of a categorical column in the order of their codes; ``None`` for numbers.
-    dates : bool
-        Whether the column came as dates; they are read as days since 1970.
-    ordered : bool
-        Whether the table declared an order of the levels, which is that of ``levels``.
-    """
-
-    name: str
+    name: str  # ``x0``, ``x1``, ... where the table had none
     levels: tuple[Any, ...] | None = None
-    dates: bool = False
-    ordered: bool = False
+    """Levels of a categorical column in the order of their codes; ``None`` for numbers."""
+    dates: bool = False  # whether the column came as dates; they are read as days since 1970
+    ordered: bool = False  # whether the table declared an order of the levels, which is that of ``levels``
 
     def code(self, cells: Cells) -> np.ndarray:
         """Cells as the numbers or codes that training would have given them."""
@@ -89,7 +76,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.cells[0].codes)
 
-    def named(self, names: Iterable[Any]) -> Table:
+    def named(self, names: Iterable[Any]) -> Self:
         """The table with other names."""
         return replace(
             self, cells=tuple(replace(c, name=str(n)) for c, n in zip(self.cells, names, strict=True))
@@ -170,6 +157,23 @@ def as_frame(X: Any, what: str = "X") -> Any:
     return frame
 
 
+def columns_of_formula(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """The data frame that ``X`` is, with the columns that a formula named and no others; ``None`` for arrays.
+
+    A fit without a formula (``reset``) forgets the one of a fit before.
+    """
+    frame = as_frame(X)
+    if reset:
+        vars(estimator).pop("formula_", None)
+    if frame is None or "formula_" not in vars(estimator):
+        return frame
+    names = [str(name) for name in estimator.feature_names_in_]
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise ValueError(f"The table has no column {absent[0]!r}, which {estimator.formula_!r} names.")
+    return frame.select(names)
+
+
 def collected(X: Any, what: str = "X") -> Any:
     """``X`` itself, or the data frame that a lazy one is; column names that occur twice are refused."""
     frame = as_frame(X, what)
@@ -190,7 +194,7 @@ def enter_table(estimator: Any, X: Any, *, reset: bool, least: int = 1) -> Table
 
     In training (``reset``) it must have at least ``least`` columns.
     """
-    frame = as_frame(X)
+    frame = columns_of_formula(estimator, X, reset=reset)
     if frame is not None:
         X = frame.to_native()
         validate_data(estimator, X, reset=reset, skip_check_array=True)

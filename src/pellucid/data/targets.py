@@ -1,7 +1,5 @@
 """Numeric targets, their unit, and the known part of the linear predictor."""
 
-from __future__ import annotations
-
 from numbers import Real
 from typing import Any
 
@@ -53,7 +51,9 @@ def check_offset(offset: Any, exposure: Any, n_rows: int, *, log_link: bool) -> 
         known = known + values
     if exposure is not None:
         if not log_link:
-            raise ValueError("exposure is for losses with a log link (poisson, gamma); use offset instead.")
+            raise ValueError(
+                "exposure is for losses with a log link (poisson, gamma and their like); use offset instead."
+            )
         values = check_array(exposure, ensure_2d=False, dtype=np.float64, input_name="exposure")
         if values.shape != (n_rows,):
             raise ValueError(f"exposure must have one entry per row ({n_rows}), got shape {values.shape}.")

@@ -1,7 +1,5 @@
 """What the rows count for: observations, or precisions that only compare rows with each other."""
 
-from __future__ import annotations
-
 import warnings
 from numbers import Real
 from typing import Any

@@ -10,40 +10,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Entry:
-    """One table.
+    """One table."""
 
-    Attributes
-    ----------
-    name : str
-        Name by which it is loaded.
-    task : str
-        "regression", "counts", "classification", or the same with the kind of rows in brackets.
-    rows, features : int
-        Its size, target not counted.
-    target : str
-        Name of the target column.
-    title : str
-        Where it comes from, in a line.
-    file : str
-        Name of the file in a folder of data, without ending.
-    drop : tuple of str
-        Columns that are not features: other targets, names, original splits.
-    openml : int or None
-        Number of the table on OpenML, where the same table is there.
-    bundled : str or None
-        Loader in ``sklearn.datasets``, where scikit-learn has it.
-    """
-
-    name: str
-    task: str
-    rows: int
+    name: str  # name by which it is loaded
+    task: str  # "regression", "counts", "classification", or the same with the kind of rows in brackets
+    rows: int  # its size, target not counted, as the next
     features: int
-    target: str
-    title: str
-    file: str = ""
-    drop: tuple[str, ...] = ()
-    openml: int | None = None
-    bundled: str | None = None
+    target: str  # name of the target column
+    title: str  # where it comes from, in a line
+    file: str = ""  # name of the file in a folder of data, without ending
+    drop: tuple[str, ...] = ()  # columns that are not features: other targets, names, original splits
+    openml: int | None = None  # number of the table on OpenML, where the same table is there
+    bundled: str | None = None  # loader in ``sklearn.datasets``, where scikit-learn has it
 
     @property
     def stem(self) -> str:

@@ -1,7 +1,5 @@
 """Geometries of molecules in files: extended XYZ, and NumPy archives as sGDML and rMD17 have them."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass
@@ -9,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from pellucid.data.elements import SYMBOLS, atomic_number
 
 _NPZ = {
     "R": ("R", "coords", "positions"),
@@ -47,6 +47,10 @@ def read_geometries(path: str | os.PathLike[str], part: str = "") -> Geometries:
     if path.suffix.lower() == ".npz":
         return _read_npz(path, part)
     if path.suffix.lower() in (".xyz", ".extxyz"):
+        if part:
+            raise ValueError(
+                f"{path.name!r} has no parts: only archives (.npz) have. Leave part={part!r} out."
+            )
         return _read_xyz(path)
     raise ValueError(f"{path.name!r} has an ending that is not known here; known are .xyz, .extxyz and .npz.")
 
@@ -94,7 +98,10 @@ def _read_xyz(path: Path) -> Geometries:
     R, F, E = [], [], []
     atoms: list[str] | None = None
     at = 0
-    while at < len(lines) and lines[at].strip():
+    while at < len(lines):
+        if not lines[at].strip():  # between geometries, or at the end
+            at += 1
+            continue
         where = f"line {at + 1} of {path.name!r}"
         try:
             n = int(lines[at])
@@ -152,7 +159,8 @@ def _columns(comment: str) -> dict[str, slice]:
 
 def _xyz_text(geometries: Geometries) -> str:
     n = geometries.R.shape[1]
-    atoms = ["X"] * n if geometries.atoms is None else [str(atom) for atom in geometries.atoms]
+    known = [0] * n if geometries.atoms is None else geometries.atoms
+    atoms = [SYMBOLS[atomic_number(atom)] for atom in known]
     kinds = "species:S:1:pos:R:3" + ("" if geometries.F is None else ":forces:R:3")
     lines = []
     for i, positions in enumerate(geometries.R):

@@ -1,7 +1,5 @@
 """How closely coefficients follow the kernel model that they are read from, on rows that neither has seen."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,13 +1,11 @@
 """Whether contributions of places tell what happens when a place is removed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.effects.parts import SiteMap, Summand, explain_parts, summands
+from pellucid.effects.parts import SiteMap, Summand, explain_parts, summands, without_parts
 from pellucid.kernels import CountedParts, Kernel
 from pellucid.linalg import count_table
 
@@ -57,7 +55,7 @@ def measure_deletion(
         raise ValueError(f"how must be 'mask' or 'mutate', got {how!r}.")
     terms = [term for term in summands(kernel) if isinstance(term.kernel, CountedParts)]
     if not terms:
-        raise ValueError(f"The kernel {kernel} counts no parts, so there is nothing to remove.")
+        raise ValueError(without_parts(kernel))
     explained = explain_parts(kernel, rows, train, dual, 0.0)
     contributions, changes, objects = [], [], []
     removal = _masked if how == "mask" else _mutated

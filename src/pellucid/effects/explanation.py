@@ -37,6 +37,8 @@ class Explanation:
     """The class or target that the sum speaks for, where there are several."""
     scale: str = "linear predictor"
     """What the contributions add up to, in words."""
+    start: str = "intercept"
+    """What the sum begins with, in words."""
 
     @property
     def total(self) -> float:
@@ -67,7 +69,7 @@ class Explanation:
 
     def __str__(self) -> str:
         shown = self.top(20)
-        rows = [("intercept", f"{self.intercept:.5g}")]
+        rows = [(self.start, f"{self.intercept:.5g}")]
         rows += [(t, f"{c:+.5g}") for t, c in zip(shown.labels(), shown.contributions, strict=True)]
         rows.append(("sum", f"{self.total:.5g}"))
         width = max(len(label) for label, _ in rows) + 2
@@ -102,12 +104,7 @@ def explain_row(model: Any, row: Any, *, output: Any = None, reference: Any = No
     """
     row = one_row(row)
     prediction = model.predict(row)[0]
-    while hasattr(model, "steps") or hasattr(model, "best_estimator_"):
-        if hasattr(model, "steps"):
-            row = model[:-1].transform(row) if len(model.steps) > 1 else row
-            model = model[-1]
-        else:
-            model = model.best_estimator_
+    model, (row,) = unwrapped(model, row)
     if hasattr(model, "contributions"):
         values, names, start = model.contributions(row)[0], model.term_names_, model.intercept_
         terms = model.terms_
@@ -124,9 +121,22 @@ def explain_row(model: Any, row: Any, *, output: Any = None, reference: Any = No
     if which is not None:
         values, start = values[:, which], start[which]
     cells = np.asarray(row, dtype=object)[0]
-    inputs = tuple(", ".join(_text(cells[j]) for j in term) for term in terms) if len(cells) else ()
+    inputs = tuple(", ".join(cell_text(cells[j]) for j in term) for term in terms) if len(cells) else ()
     first = float(np.ravel(start)[0])
     return Explanation(tuple(map(str, names)), values, first, inputs, prediction, label, scale_of(model))
+
+
+def unwrapped(model: Any, *tables: Any) -> tuple[Any, list[Any]]:
+    """The estimator inside of pipelines and searches, and tables as its pipeline hands them on."""
+    rows = list(tables)
+    while hasattr(model, "steps") or hasattr(model, "best_estimator_"):
+        if hasattr(model, "steps"):
+            before = model[:-1] if len(model.steps) > 1 else None
+            rows = [X if X is None or before is None else before.transform(X) for X in rows]
+            model = model[-1]
+        else:
+            model = model.best_estimator_
+    return model, rows
 
 
 def one_row(row: Any) -> Any:
@@ -145,14 +155,16 @@ def one_row(row: Any) -> Any:
 
 def scale_of(model: Any) -> str:
     """What the terms of a model add up to, in words."""
-    loss = getattr(getattr(model, "loss_", None), "name", getattr(model, "loss", "squared"))
+    fitted = getattr(model, "loss_", None)
+    loss = getattr(fitted, "name", getattr(model, "loss", "squared"))
     classes = getattr(model, "classes_", None)
     if classes is not None:
         logistic = loss in ("logistic", "multinomial")
         if len(classes) > 2:
             return "score of the class" if not logistic else "log-odds of the class"
         return f"{'log-odds' if logistic else 'score'} of {classes[-1]}"
-    return "log of the prediction" if loss in ("poisson", "gamma") else "prediction"
+    words = {"log": "log of the prediction", "logit": "log-odds of the prediction"}
+    return words.get(getattr(fitted, "link", "identity"), "prediction")
 
 
 def _linear(model: Any, row: Any, reference: Any) -> tuple[np.ndarray, list[str], np.ndarray]:
@@ -184,7 +196,8 @@ def _output(model: Any, values: np.ndarray, output: Any, prediction: Any) -> tup
     raise ValueError(f"There is no output {output!r}; there are {', '.join(map(str, names))}.")
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """A cell of a table as text."""
     if isinstance(value, (float, np.floating)):
         return "(missing)" if np.isnan(value) else f"{value:.6g}"
     return "(missing)" if value is None else str(value)

@@ -1,7 +1,5 @@
 """Results as small HTML tables, for notebooks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from pellucid.effects.linear import Inference, WeightedColumns
+from pellucid.losses import Tweedie
 from pellucid.solvers import GLMFit, GLMProblem
 
 _CHUNK = 64  # columns of the covariance factor carried through the features at a time
@@ -77,12 +78,16 @@ def coefficient_errors(
 
 def _dispersion(problem: GLMProblem, fit: GLMFit, free: float) -> tuple[float, float]:
     """Dispersion φ, and the degrees of freedom behind it (infinite where it is known to be one)."""
-    name = problem.loss.name
-    if name == "squared":
-        return float(np.sum(fit.gradient**2 / problem.weight)) / free, free
+    name, loss = problem.loss.name, problem.loss
+    if problem.loss.degree:  # of squares of gradients; residuals of any loss are taken as alike in all rows
+        steepness = float(fit.curvature.sum() / problem.weight.sum())
+        return float(np.sum(fit.gradient**2 / problem.weight)) / (free * steepness), free
     if name == "gamma":
         mean = np.exp(fit.eta)
         return float(problem.weight @ ((problem.y - mean) / mean) ** 2) / free, free
+    if isinstance(loss, Tweedie) and loss.power is not None:
+        expected = np.exp((2.0 - loss.power) * fit.eta)  # curvature
+        return float(np.sum(fit.gradient**2 / problem.weight / expected)) / free, free
     return 1.0, np.inf
 
 

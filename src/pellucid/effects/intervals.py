@@ -19,8 +19,8 @@ def jackknife_plus(
     ----------
     without : ndarray of shape (m, n)
         Predictions for ``m`` new rows by each of the ``n`` models that lack a row.
-    residuals : ndarray of shape (n,)
-        Leave-one-out residuals.
+    residuals : ndarray of shape (n,) or (m, n)
+        Leave-one-out residuals, or what they would be at each new row.
     weight : ndarray of shape (n,)
         Row weights.
     coverage : float
@@ -31,16 +31,9 @@ def jackknife_plus(
     Barber, Candès, Ramdas and Tibshirani (2021), Predictive inference with the jackknife+, Annals of
     Statistics 49.
     """
-    if not 0.0 < coverage < 1.0:
-        raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
     total = np.maximum(1.0, weight).sum()
     weight = weight * (total / weight.sum())
-    if coverage * (total + 1.0) > total + 1e-9:
-        needed = int(np.ceil(coverage / (1.0 - coverage) - 1e-9))
-        raise ValueError(
-            f"An interval of coverage {coverage:g} needs at least {needed} rows, got {total:g}. Ask for less "
-            f"coverage."
-        )
+    check_coverage(coverage, total)
     reach = np.abs(residuals)
     upper = _order_statistic(without + reach, weight, coverage * (total + 1.0))
     lower = -_order_statistic(reach - without, weight, coverage * (total + 1.0))
@@ -54,3 +47,15 @@ def _order_statistic(values: np.ndarray, weight: np.ndarray, rank: float) -> np.
     position = np.argmax(reached, axis=1)
     rows = np.arange(len(values))
     return values[rows, order[rows, position]]
+
+
+def check_coverage(coverage: float, total: float) -> None:
+    """Raise if so many observations cannot tell an interval of this coverage."""
+    if not 0.0 < coverage < 1.0:
+        raise ValueError(f"coverage must lie between 0 and 1, got {coverage!r}.")
+    if coverage * (total + 1.0) > total + 1e-9:
+        needed = int(np.ceil(coverage / (1.0 - coverage) - 1e-9))
+        raise ValueError(
+            f"An interval of coverage {coverage:g} needs at least {needed} rows, got {total:g}. Ask for less "
+            f"coverage."
+        )

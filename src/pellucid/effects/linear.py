@@ -12,11 +12,9 @@ exactly. On new rows :math:`x^T\gamma` and the kernel's prediction are still two
 what the certificate is about.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import stats
@@ -148,7 +146,7 @@ class WeightedColumns:
     exact: bool
 
     @classmethod
-    def of(cls, X: Any, weight: np.ndarray, *, fit_intercept: bool) -> WeightedColumns:
+    def of(cls, X: Any, weight: np.ndarray, *, fit_intercept: bool) -> Self:
         """Column space of the weighted features, centred if there is an intercept."""
         share = weight / weight.sum() if fit_intercept else np.zeros(len(weight))
         if np.all(weight == weight[0]):  # equal weights cancel, and X need not be copied

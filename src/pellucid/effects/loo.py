@@ -1,9 +1,8 @@
 """What leave-one-out has to say about a fitted model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 
@@ -31,14 +30,14 @@ class AlphaPath:
     """Leave-one-out error rate, of shape (m,); classifiers only."""
 
     @classmethod
-    def of(cls, fits: Fits, score: Callable[[Fits], np.ndarray] | None = None) -> AlphaPath:
+    def of(cls, fits: Fits, score: Callable[[Fits], np.ndarray] | None = None) -> Self:
         """Reduce fits to their criteria, of shape (m, outputs), and an extra figure per ridge strength."""
         rate = None if score is None else score(fits)
         loo, gcv = fits.criterion("loo"), fits.criterion("gcv")
         return cls(fits.alphas, loo, gcv, fits.profile_log_likelihood, fits.dof, rate)
 
     @classmethod
-    def join(cls, parts: Sequence[AlphaPath]) -> AlphaPath:
+    def join(cls, parts: Sequence[Self]) -> Self:
         """Put pieces of one path together, in increasing order of alpha."""
         order = np.argsort(np.concatenate([p.alphas for p in parts]), kind="stable")
         whole = {

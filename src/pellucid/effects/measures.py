@@ -1,7 +1,5 @@
 """How good predictions are: numbers, counts and classes, by the usual measures under one set of names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,13 +46,16 @@ def measures_of_numbers(y: np.ndarray, mu: np.ndarray, weight: np.ndarray) -> di
 def measures_of_counts(
     y: np.ndarray, mu: np.ndarray, amount: np.ndarray, weight: np.ndarray
 ) -> dict[str, float]:
-    """Poisson deviance, and its share explained beside a constant rate per ``amount`` (the exposure)."""
+    """Poisson deviance, and its share explained beside a constant rate per ``amount`` (the exposure).
+
+    The share is NaN where all counts are zero: the constant rate is then perfect.
+    """
     rate = float(weight @ y) / float(weight @ amount)
     deviance, null = (
         float(metrics.mean_poisson_deviance(y, np.maximum(m, 1e-12), sample_weight=weight))
         for m in (mu, rate * amount)
     )
-    return {"explained": 1.0 - deviance / null if null > 0 else float("nan"), "deviance": deviance}
+    return {"explained": 1.0 - deviance / null if rate > 0 and null > 0 else np.nan, "deviance": deviance}
 
 
 def measures_of_classes(

@@ -1,13 +1,11 @@
 """The parts that matter over all training objects, with standard errors and stability."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from pellucid.effects.parts import summands
+from pellucid.effects.parts import summands, without_parts
 from pellucid.kernels import CountedParts, Kernel
 
 
@@ -84,7 +82,7 @@ def find_motifs(
         if deletion is not None:
             rows.append(term.factor * term.kernel.mean_shares(table, best))
     if not weights:
-        raise ValueError(f"The kernel {kernel} counts no parts, so there are no motifs.")
+        raise ValueError(without_parts(kernel))
     weight, n_objects = np.concatenate(weights), np.concatenate(objects)
     order = np.argsort(-np.abs(weight), kind="stable")
     top = order[:n_motifs]

@@ -1,7 +1,5 @@
 """Which parts of a sequence, graph or molecule make its prediction, and where in it they are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +23,22 @@ class Summand:
 def summands(kernel: Kernel) -> list[Summand]:
     """Take a kernel apart into its sum; factors and columns are told apart from what they apply to."""
     return list(_summands(kernel, 1.0, lambda rows: rows, ""))
+
+
+def counts_parts(kernel: Kernel) -> bool:
+    """Whether some kernel of the sum counts words, subtrees or fragments."""
+    return any(isinstance(term.kernel, CountedParts) for term in summands(kernel))
+
+
+def without_parts(kernel: Kernel) -> str:
+    """Say why there are no parts, and what to do where they stand in a product."""
+    if any(isinstance(node, CountedParts) for node in kernel._nodes()):
+        return (
+            f"In the kernel {kernel} parts are counted inside a product or power, so that each acts together "
+            f"with all others and has no contribution of its own. Add the kernels instead, as in "
+            f"Tanimoto().on('smiles') + RBF().on(['dose'])."
+        )
+    return f"The kernel {kernel} counts no parts."
 
 
 def _summands(
@@ -158,6 +172,8 @@ def explain_parts(
     output : str
         What the prediction is of.
     """
+    if not counts_parts(kernel) and any(isinstance(node, CountedParts) for node in kernel._nodes()):
+        raise ValueError(without_parts(kernel))
     counted: list[tuple[str, _Shares]] = []
     others: list[tuple[str, np.ndarray]] = []
     for term in summands(kernel):

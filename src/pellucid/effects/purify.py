@@ -18,10 +18,11 @@ import numpy as np
 from pellucid.effects.terms import Effect, Grid
 
 _ROUNDS = 1000
+_PURE = 1e-12  # largest conditional mean that may stay, relative to the largest value
 
 
 def purify_surface(
-    values: np.ndarray, density: np.ndarray, *, tolerance: float = 1e-12
+    values: np.ndarray, density: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Split a surface into a pure surface, two curves and a constant whose sum it is.
 
@@ -30,8 +31,6 @@ def purify_surface(
     values : ndarray of shape (m₁, m₂) or (m₁, m₂, n_outputs)
     density : ndarray of shape (m₁, m₂)
         Mass of each point; need not sum to one.
-    tolerance : float
-        Largest conditional mean that may stay, relative to the largest value.
 
     Returns
     -------
@@ -65,7 +64,7 @@ def purify_surface(
         along_column = np.sum(surface * in_column[extra], axis=0)
         surface -= along_column
         second += along_column
-        if np.max(np.abs(np.sum(surface * in_row[extra], axis=1))) <= tolerance * size:
+        if np.max(np.abs(np.sum(surface * in_row[extra], axis=1))) <= _PURE * size:
             break
     levels = np.tensordot(rows, first, 1), np.tensordot(columns, second, 1)
     return surface, first - levels[0], second - levels[1], levels[0] + levels[1]

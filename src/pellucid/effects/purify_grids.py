@@ -1,7 +1,5 @@
 """Purification of effects whose curves and surfaces have grids of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The price of interpretability, measured: what main effects explain, what pairs add, what is left to add."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pellucid.effects.html import html_table
@@ -14,18 +12,6 @@ class Receipt:
     Rows are left out of the fit, not of the choice of terms: where rows are few for the terms that might
     have entered, expect less of new rows.
 
-    Attributes
-    ----------
-    main : float
-        Share explained by main effects alone.
-    pairs : float
-        What pairs add to it; negative where held-out rows of several classes are predicted better without.
-    beyond : float
-        What a kernel machine of all features together, fitted to the residuals, adds on top: the price of
-        leaving out higher orders. Never negative.
-    how : str
-        By which estimate of the error out of sample.
-
     Examples
     --------
     >>> print(Receipt(main=0.6, pairs=0.25, beyond=0.05, how="leave-one-out"))
@@ -36,9 +22,14 @@ class Receipt:
     """
 
     main: float
+    """Share explained by main effects alone."""
     pairs: float
+    """What pairs add to it; negative where held-out rows of several classes are predicted better without."""
     beyond: float
+    """What a kernel machine of all features together, fitted to the residuals, adds on top: the price of
+    leaving out higher orders. Never negative."""
     how: str
+    """By which estimate of the error out of sample."""
 
     @property
     def explained(self) -> float:

@@ -1,7 +1,5 @@
 """How a sparse model grows as its penalty falls."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,20 +8,6 @@ import numpy as np
 @dataclass(frozen=True)
 class SparsePath:
     """Terms of a sparse model along a path of strengths, and what they were worth on held-out rows.
-
-    Attributes
-    ----------
-    alphas : ndarray of shape (k,)
-        Strengths, from the strongest on.
-    norms : ndarray of shape (k, n_terms)
-        Size of each term: the root mean square of its effect over the training rows; zero if it is left out.
-    names : tuple of str
-        Names of the terms.
-    error, se : ndarray of shape (k,) or None
-        Mean held-out loss and its standard error over folds, where the strength was chosen by them; NaN where
-        the search had ended.
-    best : int
-        Position of the strength that is used.
 
     Examples
     --------
@@ -37,11 +21,18 @@ class SparsePath:
     """
 
     alphas: np.ndarray
+    """Strengths of shape (k,), from the strongest on."""
     norms: np.ndarray
+    """Size of each term, of shape (k, n_terms): the root mean square of its effect over the training rows;
+    zero if it is left out."""
     names: tuple[str, ...]
+    """Names of the terms."""
     best: int
+    """Position of the strength that is used."""
     error: np.ndarray | None = None
+    """Mean held-out loss of shape (k,), where folds chose the strength; NaN where the search had ended."""
     se: np.ndarray | None = None
+    """Standard error of that over the folds."""
 
     @property
     def n_terms(self) -> np.ndarray:

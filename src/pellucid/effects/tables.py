@@ -4,8 +4,6 @@ The tables are the whole model. Prediction looks up one entry per term, linear b
 features; what is plotted, stored and exported are the same numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -24,30 +22,17 @@ _BLOCK = 8192
 
 @dataclass(frozen=True)
 class TermTables:
-    """A fitted additive model as numbers.
+    """A fitted additive model as numbers."""
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        Names and levels of the features.
-    fine, coarse : tuple of Axis
-        Points of every feature in main effects, and in pairs.
-    terms : tuple of tuples of int
-        Features of each term.
-    tables : tuple of ndarray
-        Values of each term at the points of its features, of shape (m + 1,) or (m₁ + 1, m₂ + 1), the last
-        entry along an axis, zero, being for values that are nowhere: levels or missing values that training
-        did not see. With several outputs there is one more axis, of length n_outputs.
-    intercept : float or ndarray of shape (n_outputs,)
-        What a row of no effect gets.
-    """
-
-    columns: tuple[Column, ...]
-    fine: tuple[Axis, ...]
-    coarse: tuple[Axis, ...]
-    terms: tuple[Term, ...]
+    columns: tuple[Column, ...]  # names and levels of the features
+    fine: tuple[Axis, ...]  # points of every feature in main effects,
+    coarse: tuple[Axis, ...]  # and in pairs
+    terms: tuple[Term, ...]  # features of each term
     tables: tuple[np.ndarray, ...]
-    intercept: float | np.ndarray
+    """Values of each term at the points of its features, of shape (m + 1,) or (m₁ + 1, m₂ + 1), the last
+    entry along an axis, zero, being for values that are nowhere: levels or missing values that training did
+    not see. With several outputs there is one more axis, of length n_outputs."""
+    intercept: float | np.ndarray  # what a row of no effect gets; (n_outputs,) where there are several
 
     @property
     def names(self) -> list[str]:

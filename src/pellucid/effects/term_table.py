@@ -1,7 +1,5 @@
 """The terms of a model by importance, with their tests, and those too small to be looked at one by one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

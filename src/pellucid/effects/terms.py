@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.effects.html import html_table
+from pellucid.effects.sketch import effect_svg
 
 Term = tuple[int, ...]
 
@@ -71,24 +72,16 @@ def pair_named(name: str, features: Sequence[str]) -> tuple[str, str] | None:
 
 @dataclass(frozen=True)
 class Grid:
-    """The points of one feature at which an effect is shown, in the units in which the feature came.
-
-    Attributes
-    ----------
-    feature : str
-        Name of the feature.
-    points : ndarray of shape (m,)
-        Increasing numbers, or the levels of a categorical feature (an array of objects).
-    levels : bool
-        Whether the points are levels rather than numbers.
-    missing : bool
-        Whether the last point stands for a missing value; among numbers it is NaN.
-    """
+    """The points of one feature at which an effect is shown, in the units in which the feature came."""
 
     feature: str
+    """Name of the feature."""
     points: np.ndarray
+    """Increasing numbers, or the levels of a categorical feature (an array of objects); of shape (m,)."""
     levels: bool = False
+    """Whether the points are levels rather than numbers."""
     missing: bool = False
+    """Whether the last point stands for a missing value; among numbers it is NaN."""
 
     def __len__(self) -> int:
         return len(self.points)
@@ -103,33 +96,23 @@ class Grid:
 
 @dataclass(frozen=True)
 class Effect:
-    """The fitted function of one term on a grid of its features.
-
-    Attributes
-    ----------
-    term : tuple of int
-        One or two column numbers.
-    name : str
-        The name of the feature, or of both.
-    grids : tuple of Grid
-        One grid per feature of the term.
-    values : ndarray of shape (m,) or (m₁, m₂); with several outputs (..., n_outputs)
-        The effect on the linear predictor. Its mean over the training rows is zero.
-    se : ndarray of the same shape, or None
-        Posterior standard errors, where the model has them.
-    density : ndarray of shape (m,) or (m₁, m₂)
-        Share of the training rows nearest to each point; the shares sum to one.
-    outputs : tuple of str
-        Names of the classes or targets, where there are several.
-    """
+    """The fitted function of one term on a grid of its features."""
 
     term: Term
+    """One or two column numbers."""
     name: str
+    """The name of the feature, or of both."""
     grids: tuple[Grid, ...]
+    """One grid per feature of the term."""
     values: np.ndarray
+    """The effect on the linear predictor, of shape (m,) or (m₁, m₂); with several outputs (..., n_outputs).
+    Its mean over the training rows is zero."""
     density: np.ndarray
+    """Share of the training rows nearest to each point, of shape (m,) or (m₁, m₂); they sum to one."""
     se: np.ndarray | None = None
+    """Posterior standard errors shaped like the values, where the model has them."""
     outputs: tuple[str, ...] = ()
+    """Names of the classes or targets, where there are several."""
 
     def band(self, z: float = 1.96) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper end of the pointwise band ``values ± z · se``."""
@@ -219,21 +202,14 @@ class Effect:
         table["density"] = self.density[tuple(place[: self.density.ndim])]
         return table
 
+    def _repr_html_(self) -> str:
+        """A small picture, for notebooks."""
+        return effect_svg(self)
+
 
 @dataclass(frozen=True)
 class Importances:
     """How much each term matters, in the order of the model's terms; as an array it is :attr:`values`.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Names of the terms.
-    values : ndarray of shape (n_terms,)
-        Importance in the unit that ``measure`` names.
-    se : ndarray of shape (n_terms,) or None
-        Standard errors of the values.
-    measure : str
-        What the values are, in words.
 
     Examples
     --------
@@ -247,9 +223,13 @@ class Importances:
     """
 
     names: tuple[str, ...]
+    """Names of the terms."""
     values: np.ndarray
+    """Importances of shape (n_terms,), in the unit that ``measure`` names."""
     se: np.ndarray | None = None
+    """Standard errors of the values."""
     measure: str = "importance"
+    """What the values are, in words."""
 
     @property
     def relative(self) -> np.ndarray:

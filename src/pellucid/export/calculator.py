@@ -1,7 +1,5 @@
 """A force field as a calculator of the Atomic Simulation Environment (extra ``ase``)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -40,6 +38,8 @@ def to_ase(model: ForceField, *, energy: str = "kcal/mol", length: float = 1.0) 
         from ase.calculators.calculator import Calculator, all_changes
     except ImportError:
         raise ImportError("Calculators need ASE: pip install pellucid[ase]") from None
+    if not isinstance(model, ForceField):
+        raise TypeError(f"A calculator needs a ForceField, got {type(model).__name__}.")
     check_is_fitted(model)
     if energy not in _UNITS:
         raise ValueError(f"energy must be one of {', '.join(_UNITS)}; got {energy!r}.")

@@ -1,7 +1,5 @@
 """A model as a JSON document that any program can score with, and back."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -15,7 +13,7 @@ from pellucid.export.scoring.read import scoring_of
 
 FORMAT = "pellucid-scores"
 VERSION = 1
-_LINKS = ("identity", "exp", "logistic", "shares", "softmax", "none")
+_LINKS = ("identity", "exp", "expit", "logistic", "shares", "softmax", "none")
 
 
 def to_json(model: Any, path: str | os.PathLike[str] | None = None) -> str:

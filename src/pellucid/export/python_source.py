@@ -1,7 +1,5 @@
 """A model as the source text of a Python module that scores rows and needs no other package."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
@@ -162,5 +160,7 @@ def predict(row: dict):
     """Prediction for a row, a dict from column names to values; a list where there are several targets."""
     x = [SLOPE * value for value in score(row)]
     mean = [math.exp(min(max(value, -708.0), 709.0)) for value in x] if LINK == "exp" else x
+    if LINK == "expit":
+        mean = [1 / (1 + math.exp(-max(value, -700))) for value in x]
     return mean[0] if SINGLE else mean
 '''

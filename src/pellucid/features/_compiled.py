@@ -12,6 +12,8 @@ import numpy as np
 from pellucid.data.table import UNKNOWN
 from pellucid.features.bucket_index import MARK
 
+Arrays = tuple[np.ndarray, ...]
+
 _MATH = {"contract", "nsz"}
 _f = np.float32
 _TWO_OVER_PI = _f(0.6366197723675814)
@@ -62,34 +64,15 @@ def weighted_pairs(
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def locate(
-    X: np.ndarray,
-    used: np.ndarray,
-    levels: np.ndarray,
-    low: np.ndarray,
-    scale: np.ndarray,
-    lowest: np.ndarray,
-    highest: np.ndarray,
-    start: np.ndarray,
-    first: np.ndarray,
-    missing: np.ndarray,
-    nowhere: np.ndarray,
-    edge: np.ndarray,
-    left: np.ndarray,
-    value: np.ndarray,
-    slope: np.ndarray,
-    left2: np.ndarray,
-    inverse: np.ndarray,
-    point: np.ndarray,
-    curve: np.ndarray,
-    at_point: np.ndarray,
-    share: np.ndarray,
-) -> None:
+def locate(X: np.ndarray, columns: Arrays, pieces: Arrays, places: Arrays) -> None:
     """Write value as a term of its own, point and share of each column.
 
     The first and the last loop have no branches; what is crowded, missing or below the lowest knot is marked
     by the first one and mended by the second. Pieces are counted from the first one of the column.
     """
+    used, levels, low, scale, lowest, highest, start, first, missing, nowhere = columns
+    edge, left, value, slope, left2, inverse, point = pieces
+    curve, at_point, share = places
     n, last, number = len(X), start.shape[1] - 1.0, np.uint32(MARK - 1)
     mark = np.uint32(MARK)
     for k in range(used.size):
@@ -142,9 +125,7 @@ def locate(
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def look_up(
     n: int,
-    curve: np.ndarray,
-    point: np.ndarray,
-    share: np.ndarray,
+    places: Arrays,
     terms: np.ndarray,
     offset: np.ndarray,
     width: np.ndarray,
@@ -156,6 +137,7 @@ def look_up(
 
     Either may be ``None``: its statements are then left out when the loop is compiled.
     """
+    curve, point, share = places
     for t in range(len(terms)):
         p, q = terms[t, 0], terms[t, 1]
         if out is not None:

@@ -21,26 +21,15 @@ _TRIMS = (0.0, 0.01, 0.02, 0.04)  # share of the entries on either side that may
 
 @dataclass(frozen=True)
 class Guide:
-    """Cells over a sorted array.
+    """Cells over a sorted array."""
 
-    Attributes
-    ----------
-    entries : ndarray of shape (k,)
-        The sorted array.
-    low, scale : float
-        A value x lies in cell ⌊(x - low) scale⌋, cut off at the first and the last one; the scale is zero
-        where there are no cells to speak of.
-    before : ndarray of int of shape (CELLS,)
-        Number of entries in earlier cells.
-    crowded : ndarray of bool of shape (CELLS,)
-        Whether a cell holds more than one entry.
-    """
-
-    entries: np.ndarray
+    entries: np.ndarray  # (k,): the sorted array
     low: float
+    """A value x lies in cell ⌊(x - low) scale⌋, cut off at the first and the last one; the scale is zero
+    where there are no cells to speak of."""
     scale: float
-    before: np.ndarray
-    crowded: np.ndarray
+    before: np.ndarray  # (CELLS,): number of entries in earlier cells
+    crowded: np.ndarray  # (CELLS,): whether a cell holds more than one entry
 
     @classmethod
     def to(cls, entries: np.ndarray) -> Guide:

@@ -1,7 +1,5 @@
 """Random Fourier features, of all columns together and of pairs of columns, as scikit-learn transformers."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -56,13 +54,19 @@ class _FourierBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Source of the frequencies.
     """
 
-    n_components: int
-    kernel: Any
-    sigma: float
-    dtype: str
-    random_state: Any
     n_features_out_: int
     _together = 0  # columns that a feature sees; all of them if zero
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        kernel: Any = "rbf",
+        sigma: float = 1.0,
+        dtype: str = "float32",
+        random_state: Any = 0,
+    ) -> None:
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the frequencies.
@@ -170,10 +174,7 @@ class PairwiseFourierFeatures(_FourierBase):
     n_components : int, default=20
         Number d of features per pair; an odd one is raised by one, as they come as cosine and sine. The error
         of the estimate falls like :math:`1/\sqrt d`.
-    {kernel}
-    {sigma}
-    {dtype}
-    {random_state}
+    {kernel, sigma, dtype, random_state}
 
     Attributes
     ----------
@@ -208,17 +209,6 @@ class PairwiseFourierFeatures(_FourierBase):
 
     _together = 2
 
-    def __init__(
-        self,
-        n_components: int = 20,
-        *,
-        kernel: Any = "rbf",
-        sigma: float = 1.0,
-        dtype: str = "float32",
-        random_state: Any = 0,
-    ) -> None:
-        store_parameters(self, locals())
-
     def _prepare(self, D: int) -> None:
         self._map = PairMap(self.frequencies_, D, np.dtype(self.dtype).type)
         self.pairs_, self.n_features_out_ = self._map.pairs, self._map.F
@@ -238,10 +228,7 @@ class RandomFourierFeatures(_FourierBase):
     ----------
     n_components : int, default=100
         Number d of features; an odd one is raised by one.
-    {kernel}
-    {sigma}
-    {dtype}
-    {random_state}
+    {kernel, sigma, dtype, random_state}
 
     Attributes
     ----------

@@ -4,8 +4,6 @@ This is the only module that knows numba. The NumPy versions are the meaning of 
 ones may differ from them by rounding. ``PELLUCID_NUMBA=0`` in the environment switches the latter off.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sys
@@ -16,9 +14,7 @@ from typing import Any
 import numpy as np
 
 _WORTH_COMPILING = 1 << 22  # numbers: below, NumPy is done before a compiled version is loaded
-_VERY_FEW_COLUMNS = (
-    12  # up to here, without a compiler, sines of all angles cost less than products of factors
-)
+_VERY_FEW_COLUMNS = 12  # up to here, without a compiler, sines of all angles cost less than products
 _FEW_COLUMNS = 32  # beyond, the angles of all pairs cost more than the products of factors
 
 

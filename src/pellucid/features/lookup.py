@@ -6,8 +6,6 @@ compiled; those of NumPy make the same steps in the same order, so that both giv
 bit, whatever the blocks of rows and the number of threads.
 """
 
-from __future__ import annotations
-
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -105,14 +103,11 @@ class Lookup:
     def _by_loops(
         self, loops: Any, X: np.ndarray, places: _Places, values: np.ndarray | None, total: np.ndarray | None
     ) -> None:
-        # fmt: off
-        loops.locate(
-            X, self.used, self.levels, self.low, self.scale, self.lowest, self.highest, self.start,
-            self.first, self.missing, self.nowhere, self.edge, self.left, self.value,
-            self.slope, self.left2, self.inverse, self.point, *places,
-        )
-        # fmt: on
-        loops.look_up(len(X), *places, self.terms, self.offset, self.width, self.flat, values, total)
+        scales = (self.low, self.scale, self.lowest, self.highest)
+        columns = (self.used, self.levels, *scales, self.start, self.first, self.missing, self.nowhere)
+        pieces = (self.edge, self.left, self.value, self.slope, self.left2, self.inverse, self.point)
+        loops.locate(X, columns, pieces, places)
+        loops.look_up(len(X), places, self.terms, self.offset, self.width, self.flat, values, total)
 
     def _by_numpy(
         self, X: np.ndarray, places: _Places, values: np.ndarray | None, total: np.ndarray | None

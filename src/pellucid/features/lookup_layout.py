@@ -1,7 +1,5 @@
 """Axes and tables laid out as a :class:`~pellucid.features.lookup.Lookup`, once for many look-ups."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

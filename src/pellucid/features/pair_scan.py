@@ -6,8 +6,6 @@ columns in Φ and slopes g of the loss, the sums over rows of g times every prod
 Φᵀ diag(g) Φ: one matrix product, however many pairs there are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

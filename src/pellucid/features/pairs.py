@@ -14,8 +14,6 @@ Arrays of weights and features have the published order: pairs (1, 2), (1, 3), .
 cos ω₁, sin ω₁, cos ω₂, ...; so an array of features, seen as complex numbers, has shape (n, K, d/2).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

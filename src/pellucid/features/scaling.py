@@ -18,8 +18,6 @@ was not seen in training takes the mean position. With several outputs the order
 principal component of the mean targets. Levels of an ordered category keep the order they have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ A column φ that were added to the present fit would gain about (φᵀg)² / φ�
 and W its curvature. A feature or a pair is ranked by the sum of these gains over its smoothest columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Protocol

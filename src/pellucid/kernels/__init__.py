@@ -22,6 +22,7 @@ from pellucid.kernels.structured.molecules import MinMax, Tanimoto
 from pellucid.kernels.structured.strings import Mismatch, Spectrum
 from pellucid.kernels.structured.subsequence import Subsequence
 from pellucid.kernels.structured.text import NGrams
+from pellucid.kernels.structured.walks import Graphlet, RandomWalk
 
 __all__ = [
     "ALIASES",
@@ -36,6 +37,7 @@ __all__ = [
     "Exponential",
     "GappedKmer",
     "GramFunction",
+    "Graphlet",
     "Kernel",
     "Laplacian",
     "Linear",
@@ -49,6 +51,7 @@ __all__ = [
     "Power",
     "Precomputed",
     "Product",
+    "RandomWalk",
     "RationalQuadratic",
     "Restricted",
     "ShortestPath",

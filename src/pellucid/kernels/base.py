@@ -116,6 +116,9 @@ class Kernel(Parameterized, ABC):
         """Whether some part compares objects: strings, graphs, molecules."""
         return any(node._is_of_objects for node in self._nodes())
 
+    worth_trying: ClassVar[tuple[tuple[str, tuple[Any, ...]], ...]] = ()
+    """Parameters that leave-one-out should choose where nobody does, with the values to try."""
+
     _is_of_objects: ClassVar[bool] = False  # a kernel of single objects, one in each row
 
     def _takes_objects(self) -> bool:

@@ -38,9 +38,6 @@ class Laplacian(_Scaled):
         np.negative(D, out=D)
         return np.exp(D, out=D)
 
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        return np.ones(len(X))
-
     def sample_frequencies(self, n: int, dim: int, rng: np.random.RandomState) -> np.ndarray:
         return rng.standard_cauchy((n, dim)) / np.broadcast_to(self.length_scale, (dim,))
 
@@ -100,9 +97,6 @@ class Periodic(_Scaled):
         D = squared_distances(A, A if Y is X else self._circle(Y))
         D *= -0.5  # the squared chord is 4 sin²
         return np.exp(D, out=D)
-
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        return np.ones(len(X))
 
     def _angles(self, X: np.ndarray, Y: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
         A, B = np.asarray(X, dtype=float), np.asarray(Y, dtype=float)

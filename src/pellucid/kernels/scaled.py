@@ -26,6 +26,9 @@ class _Scaled(Kernel):
         matches_columns(self.length_scale, "length_scale", X)
         return np.asarray(X, dtype=float) / self.length_scale
 
+    def _diag(self, X: np.ndarray) -> np.ndarray:
+        return np.ones(len(X))  # of a row with itself, as most of these kernels have it
+
     def _by_length_scale(self, per_column: np.ndarray) -> np.ndarray:
         """Derivatives by the logarithm of each column's length-scale, summed when it is shared."""
         return per_column if np.ndim(self.length_scale) else np.array([per_column.sum()])

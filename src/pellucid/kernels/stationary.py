@@ -54,9 +54,6 @@ class _Stationary(_Scaled):
         for_each_block(work, len(s), 8.0 * s.shape[1])
         return s
 
-    def _diag(self, X: np.ndarray) -> np.ndarray:
-        return self._profile(np.zeros(len(X)))
-
     def sample_frequencies(self, n: int, dim: int, rng: np.random.RandomState) -> np.ndarray:
         # a function of the scaled distance is a mixture over t of Gaussian kernels exp(−t s / 2), each of
         # which has the spectrum N(0, t / ℓ²)
@@ -162,11 +159,17 @@ class Matern(_Stationary):
 
     def _profile(self, s: np.ndarray) -> np.ndarray:
         t = self._distance(s)
-        value = np.exp(-t)
+        value = np.negative(t)
+        np.exp(value, out=value)
         if self.nu == 1.5:
-            value *= 1.0 + t
-        elif self.nu == 2.5:
-            value *= 1.0 + t + t * t / 3.0
+            t += 1.0
+            value *= t
+        elif self.nu == 2.5:  # 1 + t + t²/3 by Horner's rule
+            p = t / 3.0
+            p += 1.0
+            p *= t
+            p += 1.0
+            value *= p
         return value
 
     def _distance(self, s: np.ndarray) -> np.ndarray:

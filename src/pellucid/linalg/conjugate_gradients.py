@@ -1,4 +1,4 @@
-"""Conjugate gradients for one symmetric positive definite system, with a low-rank preconditioner."""
+"""Conjugate gradients for symmetric positive definite systems, one or many right-hand sides at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import svd
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,7 +13,9 @@ class Solution:
     """An approximate solution and how good it is."""
 
     x: np.ndarray
-    residuals: np.ndarray  # norm of the residual relative to that of the right-hand side, before each step
+    residuals: (
+        np.ndarray
+    )  # largest norm of a residual relative to that of its right-hand side, before each step
     converged: bool
 
     @property
@@ -29,72 +30,82 @@ def conjugate_gradients(
     *,
     precondition: Callable[[np.ndarray], np.ndarray] = lambda r: r,
     start: np.ndarray | None = None,
-    tol: float = 1e-6,
+    tol: float | np.ndarray = 1e-6,
     max_iter: int = 1000,
     step: Callable[[float], None] = lambda residual: None,
 ) -> Solution:
     """Solve ``A x = b`` by preconditioned conjugate gradients.
 
+    Every column of ``b`` has steps of its own; they only share the products with ``A``, which for a matrix
+    that is made anew each time cost hardly more for many columns than for one. A column that has converged
+    rests, with ``p`` zero.
+
     Parameters
     ----------
     product : callable
-        Returns ``A p``.
-    b : ndarray of shape (n,)
-        Right-hand side.
+        Returns ``A p`` for ``p`` of the shape of ``b``. Columns may have matrices of their own.
+    b : ndarray of shape (n,) or (n, k)
+        Right-hand sides.
     precondition : callable
         Returns ``M⁻¹ r`` for a symmetric positive definite ``M`` near ``A``.
-    start : ndarray of shape (n,), optional
+    start : ndarray of the shape of b, optional
         Where to start, zero by default.
-    tol : float
-        Stop when the residual falls below this share of ``b``.
+    tol : float or ndarray of shape (k,)
+        Stop when the residual falls below this share of ``b``, for each column.
     max_iter : int
-        Most steps. The residual is computed anew every fifty, as that of the recurrence drifts.
+        Most steps. Residuals are computed anew every fifty, as those of the recurrence drift.
     step : callable
-        Told the relative residual after every step.
+        Told the largest relative residual after every step.
+
+    Returns
+    -------
+    Solution
+        Not ``converged`` after ``max_iter`` steps, or where rounding has made ``A`` indefinite.
 
     Examples
     --------
     >>> A = np.diag([1.0, 4.0])
     >>> conjugate_gradients(lambda p: A @ p, np.array([2.0, 4.0])).x.round(6)
     array([2., 1.])
+    >>> conjugate_gradients(lambda p: A @ p, np.eye(2)).x.round(6)
+    array([[1.  , 0.  ],
+           [0.  , 0.25]])
     """
-    size = float(np.linalg.norm(b))
-    x = np.zeros_like(b) if start is None else start.copy()
-    if size == 0:
-        return Solution(np.zeros_like(b), np.zeros(1), True)
-    r = b - product(x) if start is not None else b.copy()
-    z = precondition(r)
-    p, rho = z, float(r @ z)
-    residuals = [float(np.linalg.norm(r)) / size]
+    single = b.ndim == 1
+
+    def times(P: np.ndarray) -> np.ndarray:
+        return product(P[:, 0])[:, None] if single else product(P)
+
+    def lifted(R: np.ndarray) -> np.ndarray:
+        return precondition(R[:, 0])[:, None] if single else precondition(R)
+
+    B = b[:, None] if single else b
+    size = np.linalg.norm(B, axis=0)
+    unit = np.where(size > 0, size, 1.0)
+    X = np.zeros_like(B) if start is None else np.where(size > 0, start.reshape(B.shape), 0.0)
+    R = B.copy() if start is None else B - times(X)
+    off = np.linalg.norm(R, axis=0) / unit
+    residuals = [float(off.max(initial=0.0))]
+    going = off > tol
+    Z = lifted(R) if going.any() else R
+    P = np.where(going, Z, 0.0)
+    rho = np.einsum("nk,nk->k", R, Z)
     for k in range(1, max_iter + 1):
-        if residuals[-1] <= tol:
+        if not going.any():
             break
-        q = product(p)
-        x += (rho / float(p @ q)) * p
-        r = b - product(x) if k % 50 == 0 else r - (rho / float(p @ q)) * q
-        z = precondition(r)
-        rho, before = float(r @ z), rho
-        p = z + (rho / before) * p
-        residuals.append(float(np.linalg.norm(r)) / size)
+        Q = times(P)
+        curvature = np.einsum("nk,nk->k", P, Q)
+        if not np.all((curvature > 0) & (rho > 0), where=going):
+            break
+        length = np.divide(rho, curvature, out=np.zeros_like(rho), where=going)
+        X += length * P
+        R = B - times(X) if k % 50 == 0 else R - length * Q
+        off = np.linalg.norm(R, axis=0) / unit
+        residuals.append(float(off.max()))
         step(residuals[-1])
-    return Solution(x, np.array(residuals), residuals[-1] <= tol)
-
-
-def low_rank_preconditioner(F: np.ndarray, alpha: float) -> Callable[[np.ndarray], np.ndarray]:
-    r"""Return :math:`r \mapsto M^{-1} r` for ``A = K + αI`` with ``K ≈ F Fᵀ``; ``F`` is overwritten.
-
-    With ``F = U Σ Vᵀ`` and its smallest singular value :math:`\sigma_k`,
-
-    .. math:: M^{-1} = U (\Sigma^2 + \alpha)^{-1} U^\top + (\sigma_k^2 + \alpha)^{-1} (I - U U^\top):
-
-    what the factor leaves out is taken to be as large as the least that it has, which also keeps rounding
-    errors of a tiny alpha out.
-    """
-    U, sigma, _ = svd(F, full_matrices=False, overwrite_a=True, check_finite=False)
-    rest = 1.0 / (sigma[-1] ** 2 + alpha)
-    gain = 1.0 / (sigma**2 + alpha) - rest
-
-    def apply(r: np.ndarray) -> np.ndarray:
-        return U @ (gain * (U.T @ r)) + rest * r
-
-    return apply
+        going &= off > tol
+        if going.any():
+            Z = lifted(R)
+            before, rho = rho, np.einsum("nk,nk->k", R, Z)
+            P = np.where(going, Z + np.divide(rho, before, out=np.zeros_like(rho), where=going) * P, 0.0)
+    return Solution(X[:, 0] if single else X, np.array(residuals), not going.any())

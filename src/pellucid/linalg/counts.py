@@ -1,7 +1,5 @@
 """Products and minima of sparse tables of counts, such as those of words in documents."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

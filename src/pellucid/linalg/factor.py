@@ -84,6 +84,22 @@ def inverse_diagonal_in_place(L: np.ndarray) -> np.ndarray:
     return diagonal
 
 
+def inverse_blocks_in_place(L: np.ndarray, m: int) -> np.ndarray:
+    """Return the diagonal blocks of size m of ``(L Lᵀ)⁻¹``, of shape (n / m, m, m); overwrites ``L``.
+
+    A block is ``PᵀP``, with ``P`` the m columns of ``L⁻¹`` that belong to it.
+    """
+    inverse, info = lapack.dtrtri(L, lower=1, overwrite_c=1)
+    if info != 0:
+        raise IndefiniteKernelError("The Cholesky factor of the kernel matrix is singular; raise alpha.")
+    blocks = np.empty((len(inverse) // m, m, m))
+    for k, block in enumerate(blocks):
+        panel = inverse[k * m :, k * m : (k + 1) * m]
+        corner = np.tril(panel[:m])
+        block[:] = corner.T @ corner + panel[m:].T @ panel[m:]
+    return blocks
+
+
 def bordered_inverse(L: np.ndarray, q: np.ndarray | None, pole: float) -> np.ndarray:
     """Return ``B = (L Lᵀ)⁻¹ − q qᵀ / pole``, the inverse on the complement of ``q``; overwrites ``L``.
 

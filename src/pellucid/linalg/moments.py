@@ -1,9 +1,8 @@
 """Weighted sums of squares and products of the columns of a design that is made block by block."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -22,30 +21,16 @@ Design = Callable[[slice], np.ndarray]
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over rows with weights w of a design Z and targets z, centred at their weighted means.
+    """Sums over rows with weights w of a design Z and targets z, centred at their weighted means."""
 
-    Attributes
-    ----------
-    G : ndarray of shape (F, F)
-        (Z - 1z̄ᵀ)ᵀ diag(w) (Z - 1z̄ᵀ).
-    c : ndarray of shape (F,)
-        (Z - 1z̄ᵀ)ᵀ diag(w) (z - mean of z).
-    square : float
-        Weighted sum of squares of the centred targets.
-    column_mean, target_mean : ndarray of shape (F,), float
-        Weighted means.
-    total : float
-        Sum of the weights.
-    """
-
-    G: np.ndarray
-    c: np.ndarray
-    square: float
-    column_mean: np.ndarray
+    G: np.ndarray  # (F, F): (Z - 1z̄ᵀ)ᵀ diag(w) (Z - 1z̄ᵀ)
+    c: np.ndarray  # (F,): (Z - 1z̄ᵀ)ᵀ diag(w) (z - mean of z)
+    square: float  # weighted sum of squares of the centred targets
+    column_mean: np.ndarray  # (F,): weighted means, as the next
     target_mean: float
-    total: float
+    total: float  # sum of the weights
 
-    def of(self, columns: np.ndarray) -> Moments:
+    def of(self, columns: np.ndarray) -> Self:
         """Moments of some of the columns."""
         G = self.G[np.ix_(columns, columns)]
         return replace(self, G=G, c=self.c[columns], column_mean=self.column_mean[columns])

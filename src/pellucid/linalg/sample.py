@@ -1,7 +1,5 @@
 """Some of the rows of a table, chosen by what they hold and not by where they are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -8,8 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logit
 
-from pellucid.losses.constant import ONE_SIDED, check_constant_data, expanding_bracket, zero_of_slope
+from pellucid.losses.constant import (
+    ONE_SIDED,
+    check_constant_data,
+    check_weight,
+    expanding_bracket,
+    zero_of_slope,
+)
 
 REGISTRY: dict[str, type[Loss]] = {}
 """Every concrete loss class by its ``name``, filled as classes are defined; the law tests run over it."""
@@ -25,16 +32,27 @@ class Loss(ABC):
     A new loss needs a ``name`` of its own, a ``kind``, ``_value`` and ``_gradient``; further ``_deviance`` if
     the value at a perfect fit is not zero, ``_curvature`` if it is smooth, ``_mean`` if its link has an
     inverse, ``_allowed`` if not every number is a target, and ``_best_constant`` if there is a closed form.
+    A loss with a number of its own, such as a dispersion, takes it in its constructor; where ``None`` leaves
+    it open, ``_estimated`` finds it from targets and predictions.
     """
 
     name: ClassVar[str]
     """The word by which estimators know the loss."""
     kind: ClassVar[str]
-    """What the targets are: ``"regression"``, ``"counts"`` or ``"classification"``."""
+    """What the targets are: ``"regression"``, ``"counts"``, ``"proportions"``, ``"classification"``,
+    ``"ordinal"`` or ``"survival"``."""
+    link: ClassVar[str] = "identity"
+    """How the mean follows from ``η``: ``"identity"``, ``"log"`` or ``"logit"``."""
+    degree: ClassVar[int] = 0
+    """Power of the targets' unit in which values count, as 2 for squared errors; 0 where targets have no
+    unit that could be chosen."""
     smooth: ClassVar[bool] = True
     """Whether Newton steps apply; ``False`` means no curvature, to be solved as a quadratic programme."""
     linked: ClassVar[bool] = True
     """Whether ``η`` has an inverse link, so that :meth:`mean` gives an expected target or a probability."""
+    joint: ClassVar[bool] = False
+    """Whether the loss has inner parameters that all rows share and that take the intercept's place, such as
+    thresholds or a baseline hazard. The methods of rows are those at given inner parameters."""
     multiclass: ClassVar[bool] = False
     """Whether ``η`` has one column per class, of shape (n, C), instead of one number per row."""
 
@@ -117,6 +135,45 @@ class Loss(ABC):
             )
         return y, eta
 
+    def predictor(self, mean: ArrayLike) -> np.ndarray:
+        """Linear predictor for an expected target, the link: what :meth:`mean` undoes."""
+        m = np.asarray(mean, dtype=np.float64)
+        if self.link == "log":
+            return np.log(np.maximum(m, np.finfo(float).tiny))
+        return logit(np.clip(m, 1e-300, 1.0 - 1e-16)) if self.link == "logit" else m.copy()
+
+    # -------------------------------------------------------------- nuisance
+    @property
+    def is_open(self) -> bool:
+        """Whether a number of the loss itself, such as a dispersion, was left to be found from data."""
+        return any(value is None for value in vars(self).values())
+
+    def estimated(self, y: ArrayLike, eta: ArrayLike, weight: ArrayLike | None = None) -> Loss:
+        """The loss with what it leaves open estimated beside ``eta``, at best one of held-out predictions.
+
+        A solver alternates between the two. A loss that leaves nothing open is returned as it is.
+        """
+        if not self.is_open:
+            return self
+        y, eta = self._pair(y, eta)
+        largest = 1.0 if weight is None else float(np.max(weight))
+        return self._estimated(y, eta, check_weight(weight, len(y)) * largest)  # sums count observations
+
+    def _estimated(self, y: np.ndarray, eta: np.ndarray, s: np.ndarray) -> Loss:
+        raise NotImplementedError(f"{type(self).__name__} leaves a number open, but does not estimate it.")
+
+    def profiled(self, y: ArrayLike, eta: ArrayLike, weight: ArrayLike | None = None) -> Loss:
+        """The loss with the inner parameters that are best beside ``eta``; itself if it has none."""
+        return self
+
+    def coupling(self, y: np.ndarray, eta: np.ndarray, weight: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Matrix ``M``, of shape (k, r), of the Hessian ``ZᵀWZ − MᵀM`` once inner parameters give way."""
+        return np.zeros((0, Z.shape[1]))
+
+    def in_unit(self, unit: float) -> Loss:
+        """The loss for targets that were divided by ``unit``."""
+        return self
+
     # --------------------------------------------------------------- targets
     def check_targets(self, y: ArrayLike, weight: np.ndarray | None = None) -> np.ndarray:
         """Return targets as float64, or say what is wrong with them and what to do about it.
@@ -181,14 +238,21 @@ class Loss(ABC):
     def _one_sided(self, sign: float, o: np.ndarray) -> float:
         return ONE_SIDED - float(o.min()) if sign > 0 else -ONE_SIDED - float(o.max())
 
+    def total_deviance(self, y: ArrayLike, eta: ArrayLike, weight: ArrayLike) -> float:
+        """Weighted sum of the deviance of rows, of which the model may have seen none."""
+        return float(np.asarray(weight) @ self.deviance(y, eta))
+
     def explained(self, y: np.ndarray, eta: np.ndarray, weight: np.ndarray, offset: np.ndarray) -> float:
         """Share of the deviance that ``eta`` explains, D²; R² for squared loss.
 
         The null model is the best constant beside the offset. Where it is perfect, D² is 1 for a perfect
         ``eta`` and 0 otherwise.
         """
-        null = float(weight @ self.deviance(y, offset + self.best_constant(y, weight, offset)))
-        lost = float(weight @ self.deviance(y, eta))
+        if self.joint:
+            null = self.profiled(y, offset, weight).total_deviance(y, offset, weight)
+        else:
+            null = self.total_deviance(y, offset + self.best_constant(y, weight, offset), weight)
+        lost = self.total_deviance(y, eta, weight)
         if null > 0:
             return 1.0 - lost / null
         return 1.0 if lost == 0 else 0.0

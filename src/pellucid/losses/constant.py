@@ -65,3 +65,19 @@ def expanding_bracket(slope: Callable[[float], float], centre: float) -> tuple[f
             return (near, far) if sign > 0 else (far, near)
         near, reach = far, 2 * reach
     return sign
+
+
+def weighted_quantile(values: np.ndarray, weight: np.ndarray, level: float) -> float:
+    """Smallest of the values at or below which a share ``level`` of the weight lies; the middle of a gap.
+
+    Examples
+    --------
+    >>> weighted_quantile(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0]), 0.5)
+    2.0
+    """
+    order = np.argsort(values, kind="stable")
+    gained = np.cumsum(weight[order])
+    needed = level * gained[-1]
+    at = int(np.searchsorted(gained, needed * (1.0 - 1e-12)))
+    level_gap = abs(gained[at] - needed) <= 1e-12 * gained[-1] and at + 1 < len(order)
+    return float(0.5 * (values[order[at]] + values[order[at + 1]]) if level_gap else values[order[at]])

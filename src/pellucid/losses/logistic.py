@@ -36,6 +36,7 @@ class Logistic(Loss):
 
     name = "logistic"
     kind = "classification"
+    link = "logit"
 
     def bound(self) -> float:
         """Return one quarter, the curvature at even odds."""

@@ -7,45 +7,39 @@ from scipy.special import logsumexp
 
 from pellucid.exceptions import RateWarning
 from pellucid.losses.base import Loss
-
-# Beyond this exponent the losses go on as the parabola that continues exp with the same value, slope and
-# curvature: they stay convex, derivatives stay true, and squares of 1e130 still are numbers. No fit ends
-# there.
-EXPONENT_LIMIT = 300.0
-
-
-def _split(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    inner = np.minimum(x, EXPONENT_LIMIT)
-    return inner, x - inner
-
-
-def _exp(x: np.ndarray) -> np.ndarray:
-    inner, rest = _split(x)
-    return np.exp(inner) * (1.0 + rest * (1.0 + 0.5 * rest))
-
-
-def _exp_slope(x: np.ndarray) -> np.ndarray:
-    inner, rest = _split(x)
-    return np.exp(inner) * (1.0 + rest)
-
-
-def _exp_curvature(x: np.ndarray) -> np.ndarray:
-    return np.exp(np.minimum(x, EXPONENT_LIMIT))
-
-
-def _excess(r: np.ndarray) -> np.ndarray:
-    """``exp(r) − 1 − r``, which is never negative, accurate near zero."""
-    inner, rest = _split(r)
-    near = np.expm1(inner) - inner
-    return np.maximum(near + rest * (np.exp(inner) * (1.0 + 0.5 * rest) - 1.0), 0.0)
+from pellucid.losses.exponential import bent_exp, bent_exp_curvature, bent_exp_slope, excess
 
 
 def _is_whole(y: np.ndarray) -> bool:
     return bool(np.all(np.abs(y - np.rint(y)) <= 1e-9 * np.maximum(np.abs(y), 1.0)))
 
 
+def whole_counts(y: np.ndarray, weight: np.ndarray | None, name: str) -> np.ndarray:
+    """Counts, rounded where they differ from whole numbers by no more than rounding error."""
+    if np.any(y < 0):
+        raise ValueError(
+            f"The {name} loss needs counts, which are not negative, got {y.min():g}. For targets of any "
+            f"sign use loss='squared'."
+        )
+    whole = np.rint(y)
+    if _is_whole(y):
+        return whole
+    if weight is None or not _is_whole(y * weight):
+        warnings.warn(
+            f"The {name} loss is for whole counts, got {y[np.abs(y - whole) > 1e-9].flat[0]:g}. "
+            f"Fractions are taken as rates per unit of weight. Pass counts as y and what they were "
+            f"divided by as exposure=, or rates as y and the exposure as sample_weight=; for positive "
+            f"amounts use loss='gamma'.",
+            RateWarning,
+            stacklevel=5,
+        )
+    return y
+
+
 class _LogLink(Loss):
-    """The inverse link shared by the losses of this module."""
+    """The inverse link shared by losses of counts and amounts."""
+
+    link = "log"
 
     def _mean(self, eta: np.ndarray) -> np.ndarray:
         # the range of normal float64 numbers: a mean is never zero and never infinite
@@ -76,38 +70,21 @@ class Poisson(_LogLink):
     kind = "counts"
 
     def _value(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return _exp(eta) - y * eta
+        return bent_exp(eta) - y * eta
 
     def _gradient(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return _exp_slope(eta) - y
+        return bent_exp_slope(eta) - y
 
     def _curvature(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(_exp_curvature(eta), np.broadcast_shapes(y.shape, eta.shape)).copy()
+        return np.broadcast_to(bent_exp_curvature(eta), np.broadcast_shapes(y.shape, eta.shape)).copy()
 
     def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         some = y > 0
         counted = np.where(some, y, 1.0)
-        return 2.0 * np.where(some, counted * _excess(eta - np.log(counted)), _exp(eta))
+        return 2.0 * np.where(some, counted * excess(eta - np.log(counted)), bent_exp(eta))
 
     def _allowed(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-        if np.any(y < 0):
-            raise ValueError(
-                f"The poisson loss needs counts, which are not negative, got {y.min():g}. For targets of any "
-                f"sign use loss='squared'."
-            )
-        whole = np.rint(y)
-        if _is_whole(y):
-            return whole
-        if weight is None or not _is_whole(y * weight):
-            warnings.warn(
-                f"The poisson loss is for whole counts, got {y[np.abs(y - whole) > 1e-9].flat[0]:g}. "
-                f"Fractions are taken as rates per unit of weight. Pass counts as y and what they were "
-                f"divided by as exposure=, or rates as y and the exposure as sample_weight=; for positive "
-                f"amounts use loss='gamma'.",
-                RateWarning,
-                stacklevel=4,
-            )
-        return y
+        return whole_counts(y, weight, self.name)
 
     def _best_constant(self, y: np.ndarray, s: np.ndarray, o: np.ndarray) -> float:
         total = s @ y
@@ -136,16 +113,16 @@ class Gamma(_LogLink):
 
     # With r = log y − η all is a function of r: value log y + exp(r) − r, slope 1 − exp(r), curvature exp(r).
     def _value(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return eta + _exp(np.log(y) - eta)
+        return eta + bent_exp(np.log(y) - eta)
 
     def _gradient(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return 1.0 - _exp_slope(np.log(y) - eta)
+        return 1.0 - bent_exp_slope(np.log(y) - eta)
 
     def _curvature(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return _exp_curvature(np.log(y) - eta)
+        return bent_exp_curvature(np.log(y) - eta)
 
     def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-        return 2.0 * _excess(np.log(y) - eta)
+        return 2.0 * excess(np.log(y) - eta)
 
     def _allowed(self, y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
         if np.any(y <= 0):

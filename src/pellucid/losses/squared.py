@@ -22,6 +22,7 @@ class Squared(Loss):
 
     name = "squared"
     kind = "regression"
+    degree = 2
 
     def bound(self) -> float:
         """Return one, which is the curvature everywhere."""

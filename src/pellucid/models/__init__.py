@@ -2,7 +2,12 @@
 
 from pellucid.models.additive.classifier import AdditiveKernelClassifier
 from pellucid.models.additive.regressor import AdditiveKernelRegressor
+from pellucid.models.common.attribution import shapley_values, sobol_shares
+from pellucid.models.common.by_hand import edit_by_hand
+from pellucid.models.common.comparison import compare, drift, fairness
+from pellucid.models.common.from_formula import fit_formula
 from pellucid.models.common.parts import deletion_fidelity
+from pellucid.models.conformal.intervals import conformal
 from pellucid.models.forces.force_field import ForceField
 from pellucid.models.glm.classifier import KernelClassifier
 from pellucid.models.glm.regressor import KernelGLMRegressor
@@ -34,6 +39,14 @@ __all__ = [
     "LooSearch",
     "SparseAdditiveClassifier",
     "SparseAdditiveRegressor",
+    "compare",
+    "conformal",
     "deletion_fidelity",
+    "drift",
+    "fairness",
+    "shapley_values",
+    "sobol_shares",
+    "edit_by_hand",
+    "fit_formula",
     "stability",
 ]

@@ -8,6 +8,7 @@ from pellucid.plots.importance import plot_importance
 from pellucid.plots.loo import plot_loo
 from pellucid.plots.molecule import plot_molecule
 from pellucid.plots.sequence import plot_sequence
+from pellucid.plots.shapley import plot_shapley
 from pellucid.plots.stability import plot_stability
 from pellucid.plots.structure import plot_structure, structure_svg
 
@@ -21,6 +22,7 @@ __all__ = [
     "plot_loo",
     "plot_molecule",
     "plot_sequence",
+    "plot_shapley",
     "plot_stability",
     "plot_structure",
     "structure_svg",

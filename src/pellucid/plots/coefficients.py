@@ -1,7 +1,5 @@
 """Coefficients of one model, as bars or as a profile over ordered features."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Several models on the same splits: their scores, and how they rank."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

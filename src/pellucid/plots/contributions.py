@@ -1,7 +1,5 @@
 """One prediction as a waterfall: from the intercept, term by term, to the sum."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -76,7 +74,7 @@ def plot_contributions(
     predicted = _text(explanation.prediction)
     output = explanation.output
     which = f" ({output})" if output and output not in explanation.scale else ""
-    title = f"from {explanation.intercept:.4g} (intercept) to {explanation.total:.4g}"
+    title = f"from {explanation.intercept:.4g} ({explanation.start}) to {explanation.total:.4g}"
     title = f"Predicted {predicted}\n{title}" if predicted else title[:1].upper() + title[1:]
     named_rows(ax, _labels(shown), plain(title), wrapped(f"{explanation.scale}{which}", 60))
     ax.invert_yaxis()  # the largest on top

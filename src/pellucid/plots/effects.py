@@ -1,7 +1,5 @@
 """Effects of terms: curves with bands, levels as points, pairs as heat maps, several of them in a grid."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

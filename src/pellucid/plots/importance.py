@@ -1,7 +1,5 @@
 """How much each term or feature matters, as bars."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,11 +1,10 @@
 """A molecule with the push and pull between its atoms."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
+from pellucid.data.elements import SYMBOLS
 from pellucid.plots.style import diverging, new_axes, pyplot
 
 _COLOURS = {
@@ -22,6 +21,8 @@ _SHOWN = 12  # pairs with the largest tensions
 
 def plot_molecule(model: Any, geometry: Any, *, top: int = _SHOWN, ax: Any = None) -> Any:
     """Draw one geometry with the forces that a force field sees along its pairs of atoms.
+
+    Atoms carry their symbols, if the model knows them, and their numbers from 0. Units are those of training.
 
     Parameters
     ----------
@@ -60,7 +61,8 @@ def plot_molecule(model: Any, geometry: Any, *, top: int = _SHOWN, ax: Any = Non
     ax.scatter(*flat[order].T, s=330, c=colours, edgecolors="0.2", linewidths=1.0, zorder=2)
     for k in range(len(R)):
         dark = int(model.atoms_[k]) in (6, 8, 9, 17)
-        ax.text(*flat[k], f"{k}", ha="center", va="center", fontsize=9, color="w" if dark else "k", zorder=3)
+        name = f"{SYMBOLS[model.atoms_[k]]}{k}" if model.atoms_.any() else f"{k}"
+        ax.text(*flat[k], name, ha="center", va="center", fontsize=8, color="w" if dark else "k", zorder=3)
     scale = pyplot().cm.ScalarMappable(pyplot().Normalize(-size, size), shades)
     bar = ax.figure.colorbar(scale, ax=ax, shrink=0.7, label="force along the pair (pulls − · + pushes)")
     bar.outline.set_visible(False)

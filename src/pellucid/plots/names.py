@@ -1,7 +1,5 @@
 """Names of features as text in a figure: short, in one line or a few, and still told apart."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The effect of a pair of features as a heat map, blank where there are no data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sequences with letters as large as what they contribute to a prediction."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Coefficients and errors over random splits of the data, as box plots."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,14 +1,11 @@
 """Molecules and graphs with atoms and nodes coloured by what they contribute to a prediction."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
-from pellucid.effects.parts import SiteMap
-from pellucid.kernels.structured.chem import flat_coordinates, molecule
-from pellucid.kernels.structured.graph import Graph
+from pellucid.effects.layout import flat_layout
+from pellucid.kernels.structured.chem import molecule
 from pellucid.plots.sequence import _map_of
 from pellucid.plots.style import diverging, new_axes, pyplot
 
@@ -43,7 +40,7 @@ def plot_structure(contributions: Any, *, map: int = 0, ax: Any = None) -> Any:
     site, total = _map_of(contributions, map)
     if not site.labels:
         raise ValueError("There are no nodes to draw: the graph is empty.")
-    places = _layout(site)
+    places = flat_layout(site)
     ax = new_axes(ax, size=(5.2, 4.6))
     size = float(np.abs(np.concatenate([site.values, site.bond_values])).max()) or 1.0
     colour = diverging()
@@ -73,34 +70,6 @@ def plot_structure(contributions: Any, *, map: int = 0, ax: Any = None) -> Any:
     title = "Contributions" if total is None else f"Contributions to {total:.4g}"
     ax.set_title(title, loc="left", fontsize=11)
     return ax
-
-
-def _layout(site: SiteMap) -> np.ndarray:
-    """Coordinates of the nodes, of shape (n, 2)."""
-    if isinstance(site.item, str):
-        return flat_coordinates(site.item)
-    return _by_distance(len(site.labels), site.bonds)
-
-
-def _by_distance(n: int, bonds: tuple[tuple[int, int], ...]) -> np.ndarray:
-    """Places whose distances are near those along the graph: classical scaling, then stress majorisation."""
-    D = Graph(("",) * n, bonds).distances().astype(float)
-    D[D < 0] = max(D.max(), 1.0) + 1.0  # what is not connected stands apart
-    H = np.eye(n) - 1.0 / n
-    values, vectors = np.linalg.eigh(-0.5 * H @ D**2 @ H)
-    X = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 1e-9))
-    X = np.pad(X, ((0, 0), (0, 2 - X.shape[1])))
-    X = X + 1e-3 * np.random.default_rng(0).normal(size=X.shape)  # nodes that are alike would coincide
-    weight = 1.0 / np.where(D > 0, D, 1.0) ** 2
-    np.fill_diagonal(weight, 0.0)
-    inverse = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight)
-    for _ in range(100):
-        apart = np.linalg.norm(X[:, None] - X, axis=2)
-        B = -weight * np.divide(D, apart, out=np.zeros_like(D), where=apart > 0)
-        np.fill_diagonal(B, 0.0)
-        np.fill_diagonal(B, -B.sum(axis=1))
-        X = inverse @ (B @ X)
-    return X
 
 
 def structure_svg(contributions: Any, *, map: int = 0, size: tuple[int, int] = (360, 280)) -> str:

@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
+from pellucid._docs import store_parameters
 from pellucid.preprocessing.base import CompositionTransformer
 from pellucid.preprocessing.checks import check_fraction, listed
 
@@ -65,9 +66,7 @@ class PowerTransform(OneToOneFeatureMixin, CompositionTransformer):
     """
 
     def __init__(self, power: float = 0.5, *, closure: bool = True, chi: bool = False) -> None:
-        self.power = power
-        self.closure = closure
-        self.chi = chi
+        store_parameters(self, locals())
 
     def _learn(self, parts: np.ndarray) -> None:
         self._power = check_fraction(self.power, "power")

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
+from pellucid._docs import store_parameters
 from pellucid.preprocessing.base import CompositionTransformer
 from pellucid.preprocessing.checks import check_fraction, listed
 from pellucid.preprocessing.closure import close
@@ -53,8 +54,7 @@ class ReplaceZeros(OneToOneFeatureMixin, CompositionTransformer):
     """
 
     def __init__(self, fraction: float = 0.65, detection_limit: Any = None) -> None:
-        self.fraction = fraction
-        self.detection_limit = detection_limit
+        store_parameters(self, locals())
 
     def _learn(self, parts: np.ndarray) -> None:
         self._fraction = check_fraction(self.fraction, "fraction")

@@ -11,12 +11,14 @@ from sklearn.utils import _safe_indexing
 from pellucid.effects.explanation import scale_of
 from pellucid.effects.summary import counted
 from pellucid.report import evidence
+from pellucid.report.beside import extra_sections
 from pellucid.report.data import column_payload, data_notes, feature_payload
 from pellucid.report.decomposition import Decomposition, decompose
 from pellucid.report.diagnostics import charts
 from pellucid.report.facts import data_facts, facts_of, model_facts, parameter_facts, version_facts
 from pellucid.report.page import Report, write_page
 from pellucid.report.page_model import PageModel, evaluate, find_link
+from pellucid.report.parts import motif_payload, object_columns
 from pellucid.report.response import Response
 from pellucid.report.rows import row_payload
 from pellucid.report.sample import Sample, cells_of, read_sample
@@ -36,6 +38,8 @@ def build_report(
     title: str | None = None,
     max_rows: int = 200,
     random_state: int = 0,
+    earlier: Any = None,
+    groups: Any = None,
 ) -> Report:
     """Make one HTML page that shows a fitted model to people who do not write Python.
 
@@ -46,8 +50,11 @@ def build_report(
     Parameters
     ----------
     model : fitted estimator
-        A model with terms or coefficients is shown as such. Of any other model with ``predict`` the page
-        shows average predictions over one feature at a time, and rows can be picked but not typed in.
+        A model with terms or coefficients is shown as such. Of kernels that count words, fragments or
+        subtrees the page shows these, sequences with letters and molecules and graphs with atoms coloured by
+        what they contribute; sequences can be typed in, molecules picked. Of any other model with ``predict``
+        the page shows average predictions over one feature at a time, and rows can be picked but not typed
+        in.
     X : array-like or data frame of shape (n, p)
         Rows, usually those on which the model was fitted: leave-one-out results are shown if they belong to
         these rows. Some of them are written into the page, see ``max_rows``.
@@ -66,6 +73,11 @@ def build_report(
         rows along, unless this is 0. Scatter plots show predictions and targets of single rows in any case.
     random_state : int, default=0
         Seed of that choice.
+    earlier : fitted estimator, optional
+        The model that this one replaces: the page then says what changed, by :func:`pellucid.compare`.
+    groups : str or array-like of shape (n,), optional
+        Group of each row, or a column of ``X``: the page then has a table of measures by group, by
+        :func:`pellucid.fairness`.
 
     Returns
     -------
@@ -98,10 +110,11 @@ def build_report(
     rows = np.arange(len(sample))
     if len(rows) > max_rows:
         rows = np.sort(np.random.default_rng(random_state).permutation(len(rows))[: max(max_rows, 0)])
-    secret = max_rows <= 0 and shown.kind == "averages"  # a kernel model computes with its training rows
-    page_model, gap = _checked(None if secret else shown.page_model, response, sample)
+    secret = max_rows <= 0 and shown.kind in ("averages", "parts")  # kernels compute with training rows
+    page_model, gap = _checked(None if secret else shown.page_model, response, sample, inner)
     left = evidence.loo_of(inner, sample.y, response)
     target = str(getattr(y, "name", None) or "the target")
+    texts = object_columns(inner, len(sample.columns)) if shown.kind == "parts" else {}
     payload: dict[str, Any] = {
         "title": title or f"{type(inner).__name__} for {target}",
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -114,21 +127,23 @@ def build_report(
         },
         "reading": shown.kind,
         "scale": "average prediction" if shown.kind == "averages" else scale_of(inner),
+        "motifs": motif_payload(inner) if shown.kind == "parts" else None,
         "score": _score(sample, answers, response, left, inner),
         "importances": importance_payload(shown, inner),
         "terms": [term_payload(e, shown, inner) for e in shown.effects[:_MOST_TERMS]],
         "left_out": max(len(shown.effects) - _MOST_TERMS, 0),
         "absent": shown.absent,
-        "features": feature_payload(sample.columns, page_model),
+        "features": feature_payload(sample.columns, page_model, texts),
         "page_model": page_model,
         "check": gap,
         "means": [c.present.mean() if c.numeric and len(c.present) else None for c in sample.columns],
         "rows": row_payload(inner, response, shown, page_model, sample, rows, left),
         "charts": charts(sample, answers, response, left, inner),
-        "columns": column_payload(sample.columns),
+        "columns": column_payload(sample.columns, texts),
         "notes": data_notes(sample.columns, sample.y, response),
         "trust": _trust(inner),
         "fit": _fit(inner, sample),
+        "extra": extra_sections(model, sample, earlier, groups),
     }
     payload["cautions"] = sample.notes + response.said
     payload["headline"] = _headline(payload, inner, len(sample), shown)
@@ -144,7 +159,7 @@ def _check_labels(y: np.ndarray, response: Response) -> None:
 
 
 def _checked(
-    page_model: PageModel | None, response: Response, sample: Sample
+    page_model: PageModel | None, response: Response, sample: Sample, model: Any
 ) -> tuple[PageModel | None, float | None]:
     """The page model with its link, and the largest relative difference from the model; or nothing."""
     if page_model is None:
@@ -158,8 +173,9 @@ def _checked(
     choices = {"number": ("identity", "log"), "score": ("identity",)}.get(response.kind)
     if choices is None:
         choices = ("logit",) if wanted.shape[1] == 1 else ("softmax", "each")
-    found = find_link(eta, wanted, choices) if eta.shape == wanted.shape else None
-    return (None, None) if found is None else ({**page_model, "link": found[0]}, found[1])
+    slope = getattr(getattr(model, "calibration_", None), "slope", 1.0)  # of probabilities in the scores
+    found = find_link(slope * eta, wanted, choices) if eta.shape == wanted.shape else None
+    return (None, None) if found is None else ({**page_model, "link": found[0], "slope": slope}, found[1])
 
 
 def _fit(model: Any, sample: Sample) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pellucid.data.cells import Cells, cells_of
 from pellucid.data.table import as_frame, read_table
+from pellucid.report.parts import counts_parts, object_name
 
 
 def read_columns(X: Any, model: Any = None) -> list[Cells]:
@@ -21,6 +22,8 @@ def read_columns(X: Any, model: Any = None) -> list[Cells]:
     [True, False]
     """
     if as_frame(X) is None:
+        if counts_parts(model) and all(isinstance(item, str) for item in X):
+            return [Cells.of_levels(object_name(model), X)]
         X = _as_array(X)
     if X is None:
         return []

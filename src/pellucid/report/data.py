@@ -17,8 +17,10 @@ _LEVELS = 12
 _ALIKE = 0.95  # correlation above which two features are called nearly the same
 
 
-def feature_payload(columns: Sequence[Cells], model: PageModel | None) -> list[dict[str, Any]]:
-    """What the form needs to know of each feature."""
+def feature_payload(
+    columns: Sequence[Cells], model: PageModel | None, texts: dict[int, dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """What the form needs to know of each feature; ``texts`` are those that hold strings to be read."""
     axes: dict[int, list[dict[str, Any]]] = {}
     for term in model["terms"] if model is not None else []:
         for place, j in enumerate(term["features"]):
@@ -26,19 +28,24 @@ def feature_payload(columns: Sequence[Cells], model: PageModel | None) -> list[d
             axis = model["warps"][j] | axis if term["type"] == "waves" else axis  # type: ignore[index]
             axes.setdefault(j, []).append(axis)
     made = []
+    read = {j for part in (model or {}).get("parts", ()) for j in part.get("columns", [part.get("column")])}
     for j, column in enumerate(columns):
         uses = axes.get(j, [{"missing": None}] if model is not None and "kernel" in model else [])
         feature = {
             "name": column.name,
             "numeric": column.numeric,
             "date": column.dates,
-            "used": bool(uses) or model is None,
-            "missing": all(axis["missing"] is not None for axis in uses),
+            "used": bool(uses) or model is None or j in read,
+            "missing": j not in read and all(axis["missing"] is not None for axis in uses),
+            "text": texts.get(j),
         }
         present = column.present
         if column.numeric:
             feature["low"] = float(present.min()) if len(present) else None
             feature["high"] = float(present.max()) if len(present) else None
+        elif j in texts:
+            feature["levels"] = []
+            feature["hint"] = _lengths(column)
         else:
             known = {level: None for axis in uses for level in axis.get("levels", [])}
             feature["levels"] = list(known) or column.levels()[:1000]
@@ -46,10 +53,17 @@ def feature_payload(columns: Sequence[Cells], model: PageModel | None) -> list[d
     return made
 
 
-def column_payload(columns: Sequence[Cells]) -> list[dict[str, Any]]:
-    """Each column in a few numbers and a small histogram."""
+def _lengths(column: Cells) -> str:
+    """How long texts are."""
+    lengths = [len(text) for text in column.present] or [0]
+    low, high = min(lengths), max(lengths)
+    return f"{low} letters" if low == high else f"{low} to {high} letters"
+
+
+def column_payload(columns: Sequence[Cells], texts: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each column in a few numbers and a small histogram; of texts, their lengths."""
     made = []
-    for column in columns:
+    for j, column in enumerate(columns):
         present = column.present
         facts: dict[str, Any] = {
             "name": column.name,
@@ -63,6 +77,9 @@ def column_payload(columns: Sequence[Cells]) -> list[dict[str, Any]]:
             width = high - low
             finite = np.isfinite(width) and width > 0
             facts["histogram"] = np.histogram(present, bins=_BINS)[0].tolist() if finite else [len(present)]
+        elif j in texts:
+            facts["levels"], facts["text"] = [], _lengths(column)
+            facts["histogram"] = np.histogram([len(text) for text in present], bins=_BINS)[0].tolist()
         elif len(present):
             names, counts = np.unique(present.astype(str), return_counts=True)
             order = np.argsort(-counts, kind="stable")[:_LEVELS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ from pellucid.effects import Effect, Grid, Importances
 from pellucid.effects.stability import features_first
 from pellucid.report.page_kernel import kernel_model
 from pellucid.report.page_model import PageModel, linear_model
+from pellucid.report.page_parts import parts_model
 from pellucid.report.page_tables import compiled_model, table_model
 from pellucid.report.page_waves import is_fourier, wave_model
+from pellucid.report.parts import counts_parts, object_columns
 from pellucid.report.response import Response
 
 _POINTS = 40  # of a curve that is made for the page
@@ -28,7 +30,7 @@ class Decomposition:
     """What the page shows of the model itself."""
 
     kind: str
-    """``"terms"``, ``"coefficients"``, ``"averages"`` or ``"nothing"``."""
+    """``"terms"``, ``"coefficients"``, ``"parts"``, ``"averages"`` or ``"nothing"``."""
     effects: list[Effect]
     """Most important first."""
     importances: Importances | None
@@ -40,6 +42,8 @@ class Decomposition:
 
 def decompose(model: Any, response: Response, columns: Sequence[Cells], X: Any) -> Decomposition:
     """Take a fitted model apart, by what it offers."""
+    if counts_parts(model):
+        return _parts(model, response, columns, X)
     if not columns:
         return Decomposition("nothing", [], None, None, [])
     if getattr(model, "effects_", None) is not None and hasattr(model, "contributions"):
@@ -52,19 +56,40 @@ def decompose(model: Any, response: Response, columns: Sequence[Cells], X: Any) 
     return _averages(response, columns, X, kernel_model(model) if numeric else None)
 
 
-def _terms(model: Any, columns: Sequence[Cells]) -> Decomposition:
-    importances, named = model.importances_, model.effects_
-    effects = [named[name] for name in importances.top(len(importances)) if name in named]
-    effects = [effect for effect in effects if np.any(effect.values != 0)]
+def ranked_effects(model: Any) -> list[Effect]:
+    """Effects of a model of terms that are not zero, most important first."""
+    named = model.effects_
+    effects = [named[name] for name in model.importances_.top(len(model.importances_)) if name in named]
+    return [effect for effect in effects if np.any(effect.values != 0)]
+
+
+def features_without_effect(effects: Sequence[Effect], columns: Sequence[Cells]) -> list[str]:
+    """Names of features that are in no term."""
     used = {j for effect in effects for j in effect.term}
-    absent = [column.name for j, column in enumerate(columns) if j not in used]
+    return [column.name for j, column in enumerate(columns) if j not in used]
+
+
+def _terms(model: Any, columns: Sequence[Cells]) -> Decomposition:
+    effects = ranked_effects(model)
     if callable(getattr(model, "compiled", None)):
         page_model = compiled_model(model.compiled(), effects)
     elif is_fourier(model):
         page_model = wave_model(model, effects)
     else:
         page_model = table_model(model.intercept_, effects)
-    return Decomposition("terms", effects, importances, page_model, absent)
+    absent = features_without_effect(effects, columns)
+    return Decomposition("terms", effects, model.importances_, page_model, absent)
+
+
+def _parts(model: Any, response: Response, columns: Sequence[Cells], X: Any) -> Decomposition:
+    """Words or fragments, and average predictions over the features beside them."""
+    objects = object_columns(model, len(columns)) if columns else {}
+    others = [j for j in range(len(columns)) if j not in objects]
+    page_model = parts_model(model) if columns else None
+    if not others:
+        return Decomposition("parts", [], None, page_model, [])
+    beside = _averages(response, columns, X, page_model, others)
+    return replace(beside, kind="parts")
 
 
 def _coefficients(model: Any, p: int) -> np.ndarray | None:
@@ -108,15 +133,20 @@ def _standard_errors(model: Any, coef: np.ndarray) -> np.ndarray | None:
 
 
 def _averages(
-    response: Response, columns: Sequence[Cells], X: Any, page_model: PageModel | None
+    response: Response,
+    columns: Sequence[Cells],
+    X: Any,
+    page_model: PageModel | None,
+    shown: Sequence[int] | None = None,
 ) -> Decomposition:
     """Average prediction over the rows as one feature takes each of its values (partial dependence)."""
     n = len(columns[0].values)
-    points = sum(min(_POINTS, len(set(column.present))) for column in columns)
+    chosen = list(enumerate(columns)) if shown is None else [(j, columns[j]) for j in shown]
+    points = sum(min(_POINTS, len(set(column.present))) for _, column in chosen)
     take = max(10, min(n, 200, _BUDGET // max(points, 1)))
     rows = np.sort(np.random.default_rng(0).permutation(n)[:take])
     effects = []
-    for j, column in enumerate(columns):
+    for j, column in chosen:
         grid, density = _grid(column)
         if len(grid) < 2:
             continue
@@ -131,7 +161,8 @@ def _averages(
     measure = "spread of the average prediction"
     importances = Importances(tuple(effect.name for effect in effects), sizes, measure=measure)
     ordered = [effects[i] for i in importances.order if sizes[i] > 0]
-    absent = [column.name for column in columns if column.name not in {effect.name for effect in ordered}]
+    named = {effect.name for effect in ordered}
+    absent = [column.name for _, column in chosen if column.name not in named]
     return Decomposition("averages", ordered, importances, page_model, absent)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import precision_recall_fscore_support
 
+from pellucid.effects.hand_edits import changed_since_fit
 from pellucid.effects.measures import TITLES, as_words, measures_of_classes, measures_of_numbers
 from pellucid.report.response import Response
 from pellucid.report.sample import Sample
@@ -60,7 +61,7 @@ def _explained(sample: Sample, answers: np.ndarray, response: Response) -> float
     """Share of the deviance explained; the constant beside it has the offset and exposure too."""
     amount = response.amount(sample)
     offset = np.zeros(len(sample)) if amount is None else np.log(amount)
-    eta = np.log(np.maximum(answers[:, 0], np.finfo(float).tiny))
+    eta = response.loss.predictor(answers[:, 0])
     return float(response.loss.explained(sample.y.astype(float), eta, sample.weight, offset))
 
 
@@ -111,9 +112,9 @@ class LeftOut:
 
 
 def loo_of(model: Any, y: np.ndarray, response: Response) -> LeftOut | None:
-    """The model's leave-one-out results, if they belong to these rows."""
+    """The model's leave-one-out results, if they belong to these rows and to the model as it is."""
     loo = getattr(model, "loo_", None)
-    if loo is None or not hasattr(loo, "predictions"):
+    if loo is None or not hasattr(loo, "predictions") or changed_since_fit(model):
         return None
     predictions = np.asarray(loo.predictions, dtype=float)
     predictions = predictions.reshape(len(predictions), -1)
@@ -172,7 +173,7 @@ def held_out_facts(model: Any) -> Facts:
     again = getattr(
         model, "fold_deviance_explained_", None
     )  # where rows are few for the terms to choose from
-    if again is not None:
+    if again is not None and not changed_since_fit(model):
         facts.append(["deviance explained in folds, terms chosen again", as_words("explained", again)])
     certificate = getattr(model, "certificate_", None)
     if certificate is not None and certificate.score_linear is not None:

@@ -22,7 +22,17 @@ from typing import Any
 
 from pellucid.report.packing import plain
 
-_SCRIPTS = ("base.js", "model.js", "charts.js", "maps.js", "why.js", "page.js")
+_SCRIPTS = (
+    "base.js",
+    "model.js",
+    "words.js",
+    "charts.js",
+    "maps.js",
+    "structure.js",
+    "why.js",
+    "page.js",
+    "start.js",
+)
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 A *page model* is a dictionary of plain lists: an intercept per output, and terms. A term is ``linear`` in one
 feature, a ``table`` over one or two axes that is interpolated linearly between knots and looked up at levels,
-or a sum of ``waves``; a kernel model has a ``kernel`` instead of terms. A link turns the sum into the
-prediction. The page evaluates it in JavaScript; :func:`evaluate` does it in NumPy, which is how it
-is checked against ``predict`` before it goes into a page.
+or a sum of ``waves``; a kernel model has a ``kernel`` instead of terms, or ``parts`` if it counts
+words. A link turns the sum into the prediction. The page evaluates it in JavaScript; :func:`evaluate` does it
+in NumPy, which is how it is checked against ``predict`` before it goes into a page.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from pellucid.report.packing import unpack
 from pellucid.report.similarity import similarity
+from pellucid.report.words import word_values
 
 TOLERANCE = 1e-10
 """Largest difference from ``predict``, relative to the size of the predictions, that is allowed."""
@@ -47,7 +48,19 @@ def evaluate(model: PageModel, cells: list[list[Any]]) -> tuple[np.ndarray, np.n
     if "kernel" in model:
         rows, dual = np.asarray(model["rows"]), np.asarray(model["dual"])
         eta = eta + np.array([similarity(model["kernel"], np.array(x, float), rows) @ dual for x in cells])
+    for part in model.get("parts", ()):
+        eta = eta + _parts(part, cells, len(start))
     return out, eta
+
+
+def _parts(part: dict[str, Any], cells: list[list[Any]], n_outputs: int) -> np.ndarray:
+    """What the words of texts add, or the similarity of numbers to those of the training rows."""
+    if part["kind"] == "words":
+        weights = dict(zip(part["names"], part["weights"], strict=True))
+        texts = [row[part["column"]] for row in cells]
+        return np.array([word_values(part["words"], text, weights, n_outputs) for text in texts])
+    X = [np.array([row[j] for j in part["columns"]], dtype=float) for row in cells]
+    return np.array([similarity(part["kernel"], x, part["rows"]) @ part["dual"] for x in X])
 
 
 def _unpacked(part: Any) -> Any:

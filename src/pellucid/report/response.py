@@ -48,7 +48,7 @@ class Response:
 
     def amount(self, sample: Sample) -> np.ndarray | None:
         """Exposure of each row where predictions are rates times exposure; otherwise ``None``."""
-        rates = getattr(self.loss, "name", "") in ("poisson", "gamma")
+        rates = getattr(self.loss, "link", "") == "log"
         return sample.amount if rates and sample.known else None
 
     def __call__(self, X: Any, **known: Any) -> np.ndarray:

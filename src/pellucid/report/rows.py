@@ -11,6 +11,7 @@ from pellucid.report.decomposition import Decomposition
 from pellucid.report.evidence import LeftOut
 from pellucid.report.packing import rounded
 from pellucid.report.page_model import PageModel
+from pellucid.report.parts import why_parts
 from pellucid.report.response import Response
 from pellucid.report.sample import Sample, cells_of
 
@@ -51,6 +52,8 @@ def row_payload(
 
 def _why(model: Any, shown: Decomposition, part: Any) -> dict[str, Any] | None:
     """Contributions of terms, or the training rows that carry a prediction."""
+    if shown.kind == "parts":
+        return why_parts(model, part)
     if shown.kind == "terms":
         values = np.asarray(model.contributions(part), dtype=float)
         values = values.reshape(*values.shape[:2], -1)

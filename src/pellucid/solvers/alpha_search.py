@@ -1,7 +1,5 @@
 """The ridge strength of a problem with any loss, by held-out deviance over folds or leave-one-out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +8,7 @@ import numpy as np
 
 from pellucid.solvers.glm import GLMProblem, fit_glm
 from pellucid.solvers.hinge import fit_hinge
+from pellucid.solvers.joint import fit_joint
 from pellucid.solvers.multinomial import fit_multinomial
 
 Folds = Sequence[tuple[np.ndarray, np.ndarray]]
@@ -54,6 +53,8 @@ def solve(Z: np.ndarray, problem: GLMProblem, alpha: float, *, start: Any = None
     """Fit with the solver that the loss needs; ``tol`` is for smooth losses."""
     if problem.loss.multiclass:
         return fit_multinomial(Z, problem, alpha, start=start, **options)
+    if problem.loss.joint:
+        return fit_joint(Z, problem, alpha, start=start, **options)
     if not problem.loss.smooth:
         options.pop("tol", None)
         return fit_hinge(Z, problem, alpha, **options)
@@ -79,7 +80,8 @@ def choose_by_folds(
         for (train, test), part, start in zip(folds, parts, starts, strict=True):
             fit = solve(Z[train], part, alpha, start=start, tol=_TRIAL)
             eta = problem.offset[test] + Z[test] @ fit.delta + fit.intercept
-            deviance += float(problem.weight[test] @ loss.deviance(problem.y[test], eta))
+            at = getattr(fit, "loss", loss)
+            deviance += at.total_deviance(problem.y[test], eta, problem.weight[test])
             fits.append(fit)
         return deviance / total, fits
 
@@ -92,9 +94,10 @@ def choose_by_loo(Z: np.ndarray, problem: GLMProblem, alphas: np.ndarray | None)
     multiplicity = np.maximum(1.0, problem.weight)
 
     def evaluate(alpha: float, starts: list[Any]) -> tuple[float, list[Any]]:
-        fit = fit_glm(Z, problem, alpha, start=starts[0], tol=_TRIAL)
+        fit = solve(Z, problem, alpha, start=starts[0], tol=_TRIAL)
         eta = fit.loo_eta(Z, problem, multiplicity)
-        return float(problem.weight @ loss.deviance(problem.y, eta)) / problem.weight.sum(), [fit]
+        at = getattr(fit, "loss", loss)
+        return at.total_deviance(problem.y, eta, problem.weight) / problem.weight.sum(), [fit]
 
     return _search(evaluate, Z, problem, alphas, [None], "loo")
 

@@ -1,7 +1,5 @@
 r"""Fisher's discriminant directions of scores that are given."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

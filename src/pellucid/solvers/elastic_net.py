@@ -10,8 +10,6 @@ step is halved until the objective falls. Columns that are far from entering the
 only when the rest is solved.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from sklearn.linear_model import enet_path
 from pellucid.losses import Loss
 
 _SWEEPS = 2000
+_STEPS = 200  # of Newton's, on the working columns
 _FLOOR = 1e-4  # least curvature of a row, of the largest possible: rows beyond the margin have none
 _RIDGE = 1e-10  # keeps equal columns apart
 _NEAR = 0.8  # of the slope at which a column enters the model: columns above are worked on
@@ -134,13 +133,12 @@ def elastic_net_path(
     l1_ratio: float,
     *,
     start: SparseFit | None = None,
-    max_iter: int = 200,
     tolerance: float = 1e-10,
 ) -> Iterator[SparseFit]:
     """Yield fits for decreasing ``lambdas``, each from the one before."""
     fit = start or SparseFit(np.zeros(problem.X.shape[1]), problem.loss.best_constant(problem.y, problem.s))
     for strength in lambdas:
-        fit = _Net(problem, strength, l1_ratio, max_iter, tolerance).solve(fit)
+        fit = _Net(problem, strength, l1_ratio, tolerance).solve(fit)
         yield fit
 
 
@@ -151,7 +149,6 @@ class _Net:
     problem: SparseProblem
     strength: float
     l1_ratio: float
-    max_iter: int
     tolerance: float
 
     def penalty(self, beta: np.ndarray) -> float:
@@ -182,7 +179,7 @@ class _Net:
         """Proximal Newton steps on the working columns."""
         p, X = self.problem, self.problem.X[:, working]
         value = self.objective(eta, beta)
-        for _ in range(self.max_iter):
+        for _ in range(_STEPS):
             g = p.s * p.loss.gradient(p.y, eta)
             h = p.s * np.maximum(p.loss.curvature(p.y, eta), _FLOOR * p.loss.bound())
             total, now = h.sum(), beta[working]

@@ -22,7 +22,7 @@ first. Beyond some thousand rows, where a single one moves little, the first ste
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,10 @@ class GLMProblem:
         return GLMProblem(
             self.y[index], self.weight[index], self.offset[index], self.loss, self.fit_intercept
         )
+
+    def beside(self, loss: Loss) -> GLMProblem:
+        """The same rows with another loss."""
+        return replace(self, loss=loss)
 
     def objective(self, eta: np.ndarray, delta: np.ndarray, alpha: float) -> float:
         """Penalised loss."""
@@ -203,7 +207,7 @@ def optimality(
 def _gradient_size(p: GLMProblem, eta: np.ndarray) -> float:
     """What gradients add up to at the start, or rounding makes of them where the start is a perfect fit."""
     size = float(p.weight @ np.abs(p.loss.gradient(p.y, eta)))
-    if isinstance(p.loss, Squared):  # gradients have the unit of the targets
+    if p.loss.degree == 2:  # gradients have the unit of the targets
         return max(size, 1e-8 * float(p.weight @ np.abs(p.y))) or 1.0
     return max(size, 1e-3 * float(p.weight.sum()))
 

@@ -4,8 +4,6 @@ Minimises :math:`\tfrac12\beta^\top G\beta - c^\top\beta + \lambda\sum_g\|\beta_
 seen: ``G`` and ``c`` are accumulated beforehand, so the cost does not depend on their number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,18 +16,10 @@ _NEWTON_STEPS = 20
 
 @dataclass(frozen=True)
 class GroupFit:
-    """A solution.
+    """A solution."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (F,)
-        The coefficients; groups that were left out are exactly zero.
-    violation : float
-        Largest violation of the optimality conditions over the groups, in the unit of ``c``.
-    """
-
-    coef: np.ndarray
-    violation: float
+    coef: np.ndarray  # (F,): the coefficients; groups that were left out are exactly zero
+    violation: float  # largest violation of the optimality conditions over the groups, in the unit of ``c``
 
 
 class GroupLasso:

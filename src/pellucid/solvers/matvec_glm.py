@@ -9,8 +9,6 @@ curvatures at the point reached, when the steps have not come to an end after a 
 approached through smooth ones; see :mod:`pellucid.solvers.smooth_hinge`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -27,6 +25,7 @@ _WIDTHS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)  # of the parabola, until the gap i
 _GAP = 1e-3  # of the objective: what is aimed at,
 _TOO_WIDE = 1e-2  # and what counts as not converged
 _CHUNK = 15  # steps after which the factor is made anew
+_TOLERANCE = 1e-5  # norm of the gradient in the coordinates v, relative to that at zero
 _FLOOR = 0.02  # least curvature of a row in the factor, of the largest
 
 
@@ -73,12 +72,7 @@ def factor(gram: np.ndarray, alpha: float) -> np.ndarray:
 
 
 def fit_matvec(
-    problem: MatvecProblem,
-    start: MatvecFit,
-    *,
-    max_iter: int = 200,
-    tolerance: float = 1e-5,
-    refresh: int = 3,
+    problem: MatvecProblem, start: MatvecFit, *, max_iter: int = 200, refresh: int = 3
 ) -> MatvecFit:
     """Fit one problem.
 
@@ -89,17 +83,15 @@ def fit_matvec(
         Where to start, and with which factor.
     max_iter : int
         Most quasi-Newton steps for each smooth problem.
-    tolerance : float
-        Norm of the gradient in the coordinates ``v``, relative to that at zero.
     refresh : int
         How often the factor may be made anew for each smooth problem.
     """
     if not isinstance(problem.loss, Hinge):
-        return _fit_smooth(problem, start, max_iter, tolerance, refresh)
+        return _fit_smooth(problem, start, max_iter, refresh)
     steps = 0
     for mu in _WIDTHS:
         smooth = replace(problem, loss=_SmoothHinge(mu))
-        start = _fit_smooth(smooth, start, max_iter, tolerance, refresh)
+        start = _fit_smooth(smooth, start, max_iter, refresh)
         gap = hinge_gap(smooth, start)
         steps += start.n_iter
         start = replace(start, n_iter=steps, gap=gap, converged=gap <= _TOO_WIDE)
@@ -108,12 +100,10 @@ def fit_matvec(
     return start
 
 
-def _fit_smooth(
-    p: MatvecProblem, start: MatvecFit, max_iter: int, tolerance: float, refresh: int
-) -> MatvecFit:
+def _fit_smooth(p: MatvecProblem, start: MatvecFit, max_iter: int, refresh: int) -> MatvecFit:
     fit = replace(start, n_iter=0, converged=False)
     while not fit.converged and fit.n_iter < max_iter:
-        fit = _quasi_newton(p, fit, _CHUNK if refresh else max_iter - fit.n_iter, tolerance)
+        fit = _quasi_newton(p, fit, _CHUNK if refresh else max_iter - fit.n_iter)
         if not fit.converged and refresh:
             refresh -= 1
             h = p.s * np.maximum(p.loss.curvature(p.y, fit.eta), _FLOOR * p.loss.bound())
@@ -121,7 +111,7 @@ def _fit_smooth(
     return fit
 
 
-def _quasi_newton(p: MatvecProblem, start: MatvecFit, max_iter: int, tolerance: float) -> MatvecFit:
+def _quasi_newton(p: MatvecProblem, start: MatvecFit, max_iter: int) -> MatvecFit:
     L, F = start.L, len(start.L)
     unit = np.sqrt(p.s.sum())  # scale of the intercept
     last: dict[str, np.ndarray] = {}
@@ -142,7 +132,7 @@ def _quasi_newton(p: MatvecProblem, start: MatvecFit, max_iter: int, tolerance: 
         np.append(dtrmv(L, start.w, lower=1, trans=1), start.b * unit),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": max_iter, "maxcor": 20, "gtol": tolerance * size / np.sqrt(F), "ftol": 1e-8},
+        options={"maxiter": max_iter, "maxcor": 20, "gtol": _TOLERANCE * size / np.sqrt(F), "ftol": 1e-8},
     )
     if not np.array_equal(last["x"], result.x):
         objective(result.x)

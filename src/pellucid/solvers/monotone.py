@@ -6,8 +6,6 @@ only the block V = [H⁻¹]_cc of the columns c on which A acts enters, whose in
 all other columns. With V = UᵀU and M = UA_cᵀ they minimise ‖Mμ + U⁻ᵀβ̂_c‖², and β = β̂ + H⁻¹Aᵀμ.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,18 +15,10 @@ from scipy.optimize import nnls
 
 @dataclass(frozen=True)
 class ConeSolution:
-    """Nearest point of a cone.
+    """Nearest point of a cone."""
 
-    Attributes
-    ----------
-    beta : ndarray of shape (F,)
-        Solution.
-    multipliers : ndarray of shape (m,)
-        μ, zero for constraints that do not bind.
-    """
-
-    beta: np.ndarray
-    multipliers: np.ndarray
+    beta: np.ndarray  # (F,): solution
+    multipliers: np.ndarray  # (m,): μ, zero for constraints that do not bind
 
     @property
     def binding(self) -> np.ndarray:

@@ -8,8 +8,6 @@ steps, as a pass that makes it costs far more than one that takes a gradient, an
 objective itself keeps every step downhill.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

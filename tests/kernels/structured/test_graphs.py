@@ -1,14 +1,17 @@
 """Kernels of graphs against loops over subtrees and paths."""
 
 from collections import Counter
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from pellucid.kernels import ShortestPath, WeisfeilerLehman
+from pellucid.exceptions import NotEnoughMemoryError
+from pellucid.kernels import Graphlet, RandomWalk, ShortestPath, WeisfeilerLehman
+from pellucid.kernels.structured.batch import Batch
 from pellucid.kernels.structured.graph import read_graph
 
 
@@ -47,8 +50,39 @@ def paths(graph):
         D[u, v] = D[v, u] = 1
     for w in range(n):
         D = np.minimum(D, D[:, [w]] + D[[w]])
-    pairs = [(u, v) for u in range(n) for v in range(u + 1, n) if np.isfinite(D[u, v])]
-    return Counter((*sorted((labels[u], labels[v])), D[u, v]) for u, v in pairs)
+    pairs = [(u, v) for u in range(n) for v in range(n) if u != v and np.isfinite(D[u, v])]
+    return Counter((labels[u], labels[v], D[u, v]) for u, v in pairs)
+
+
+def walks_in_common(one, other, length, decay):
+    """The series of powers of the adjacency matrix of the direct product of two graphs."""
+    mark = [{frozenset(edge): m for edge, m in zip(g[1], g[2], strict=True)} for g in (one, other)]
+    nodes = [(u, v) for u, a in enumerate(one[0]) for v, b in enumerate(other[0]) if a == b]
+    A = np.zeros((len(nodes), len(nodes)))
+    for i, (u, v) in enumerate(nodes):
+        for j, (x, y) in enumerate(nodes):
+            edges = mark[0].get(frozenset((u, x))), mark[1].get(frozenset((v, y)))
+            A[i, j] = edges[0] is not None and edges[0] == edges[1]
+    return sum(decay**n * np.linalg.matrix_power(A, n).sum() for n in range(length + 1))
+
+
+def pieces(graph, size):
+    """All subsets of nodes, those kept that hang together, named by their smallest matrix of labels."""
+    labels, edges, marks = graph
+    mark = dict(zip(edges, marks, strict=True))
+    mark |= {(v, u): m for (u, v), m in mark.items()}
+    found = Counter()
+    for k in range(1, size + 1):
+        for nodes in combinations(range(len(labels)), k):
+            reached = {nodes[0]}
+            for _ in nodes:
+                reached |= {v for v in nodes for u in reached if (u, v) in mark}
+            if len(reached) == k:
+                orders = permutations(nodes)
+                found[
+                    min(tuple((labels[u], *(mark.get((u, v), "") for v in o)) for u in o) for o in orders)
+                ] += 1
+    return found
 
 
 def products(counts):
@@ -68,11 +102,91 @@ def test_shortest_paths(rows):
     assert_allclose(ShortestPath(normalise=False)(rows), products([paths(graph) for graph in rows]))
 
 
+@settings(max_examples=40, deadline=None)
+@given(graphs(), graphs(), st.integers(0, 4), st.sampled_from([0.3, 1.0]))
+def test_walks(one, other, length, decay):
+    kernel = RandomWalk(length, decay, normalise=False)
+    rows = [one, other]
+    expected = [[walks_in_common(a, b, length, decay) for b in rows] for a in rows]
+    assert_allclose(kernel(rows), expected, rtol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(graphs(), min_size=1, max_size=3), st.integers(1, 5))
+def test_graphlets(rows, size):
+    expected = products([pieces(graph, size) for graph in rows])
+    assert_allclose(Graphlet(size, normalise=False)(rows), expected)
+
+
+def test_walks_and_pieces_cover_what_they_touch():
+    graph = (list("CCO"), [(0, 1), (1, 2)], ["-", "="])
+    assert RandomWalk(1).occurrences(graph) == {
+        "C": [(0,), (1,)],
+        "O": [(2,)],
+        "C~-~C": [(0, 1, 3), (0, 1, 3)],
+        "C~=~O": [(1, 2, 4)],
+    }
+    assert Graphlet().occurrences(graph)["C,C,O(01-,02=)"] == [(0, 1, 2, 3, 4)]
+    with pytest.raises(ValueError, match="at most 5"):
+        Graphlet(6)
+
+
+def test_walks_too_many_to_list_are_refused_before():
+    n = 200
+    dense = ("C" * n, [(u, v) for u in range(n) for v in range(u + 1, n)])
+    with pytest.raises(NotEnoughMemoryError, match="Walks of 9 steps"):
+        RandomWalk(9)([dense])
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_the_same_as_grakel(depth):
+    grakel = pytest.importorskip("grakel", reason="GraKeL is not installed")
+    rng = np.random.default_rng(0)
+    rows = []
+    for _ in range(12):
+        n = int(rng.integers(3, 9))
+        pairs = [(u, v) for u in range(n) for v in range(u + 1, n)]
+        edges = [pairs[i] for i in np.flatnonzero(rng.random(len(pairs)) < 0.5)] or pairs[:1]
+        rows.append(_without_lone_nodes(rng.choice(list("ABC"), n).tolist(), edges))
+
+    def peers():  # their kernels change the graphs that they are given
+        both = [[*edges, *((v, u) for u, v in edges)] for _, edges in rows]
+        names = [dict(enumerate(labels)) for labels, _ in rows]
+        return [grakel.Graph(b, node_labels=own) for b, own in zip(both, names, strict=True)]
+
+    base = grakel.VertexHistogram
+    for normalise in (False, True):
+        theirs = grakel.WeisfeilerLehman(n_iter=depth, base_graph_kernel=base, normalize=normalise)
+        assert_allclose(
+            WeisfeilerLehman(depth, normalise=normalise)(rows), theirs.fit_transform(peers()), rtol=1e-10
+        )
+        theirs = grakel.ShortestPath(normalize=normalise)
+        assert_allclose(ShortestPath(normalise=normalise)(rows), theirs.fit_transform(peers()), rtol=1e-10)
+
+
+def _without_lone_nodes(labels, edges):
+    """GraKeL knows the nodes of its edges only."""
+    kept = sorted({v for edge in edges for v in edge})
+    place = {v: i for i, v in enumerate(kept)}
+    return [labels[v] for v in kept], [(place[u], place[v]) for u, v in edges]
+
+
 def test_nodes_in_another_order_make_the_same_graph():
     one = (list("ABC"), [(0, 1), (1, 2)], ["x", "y"])
     other = (list("CBA"), [(0, 1), (2, 1)], ["y", "x"])
-    for kernel in (WeisfeilerLehman(3), ShortestPath()):
+    for kernel in (WeisfeilerLehman(3), ShortestPath(), RandomWalk(3), Graphlet(3)):
         assert_allclose(kernel([one, other]), 1.0)
+
+
+def test_large_graphs_have_the_same_distances():
+    rng = np.random.default_rng(0)
+    n = 120
+    edges = [(int(rng.integers(v)), v) for v in range(1, n) if v % 40] + [(0, 7), (45, 60)]
+    graph = read_graph((["A"] * n, edges))
+    found = Batch.of([read_graph((["B"], [])), graph], edge_labels=True).distances()
+    assert_array_equal(found[0], [[0]])
+    assert_array_equal(found[1], graph.distances)
+    assert (graph.distances < 0).any()
 
 
 def test_labels_cannot_be_mistaken_for_subtrees():

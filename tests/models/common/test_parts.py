@@ -364,3 +364,14 @@ def test_search_over_words():
     assert search.best_params_ == {"kernel__k": 2}
     assert search.part_contributions(texts[:1])[0].maps[0].item == texts[0]
     assert search.motifs_.parts[0] == "CG"
+
+
+def test_parts_inside_a_product_have_no_contribution_of_their_own():
+    rows = np.array([[text, i / 9] for i, text in enumerate(SEQUENCES)], dtype=object)
+    kernel = Spectrum(2).on([0]) * RBF().on([1])
+    model = KernelRidge(kernel, alpha=0.1).fit(rows, np.arange(9.0))
+    for ask in (model.part_contributions, lambda X: deletion_fidelity(model, X), lambda X: model.motifs()):
+        with pytest.raises(ValueError, match=r"inside a product or power.*Add the kernels instead"):
+            ask(rows)
+    with pytest.raises(AttributeError, match="inside a product"):
+        model.motifs_  # noqa: B018

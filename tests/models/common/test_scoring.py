@@ -6,6 +6,7 @@ from sklearn.metrics import d2_tweedie_score, r2_score
 from sklearn.model_selection import cross_val_score
 
 from pellucid import InterpretableKernelRegressor, KernelGLMRegressor
+from pellucid.effects.measures import measures_of_counts
 from pellucid.kernels import RBF
 
 KINDS = pytest.mark.parametrize("kind", [KernelGLMRegressor, InterpretableKernelRegressor])
@@ -85,3 +86,15 @@ def test_columns_of_targets(data):
     model = KernelGLMRegressor(RBF(2.0), alpha=1.0).fit(X, counts)
     with pytest.raises(ValueError, match="should be a 1d array"):
         model.score(X, np.column_stack([counts, counts]))
+
+
+@KINDS
+def test_counts_that_are_all_zero_leave_nothing_to_explain(kind, data):
+    X, _, counts, _ = data
+    model = kind(RBF(2.0), loss="poisson", alpha=1.0).fit(X, counts)
+    assert model.score(X, np.zeros(90)) == 0.0
+    weight = (counts == 0).astype(float)  # rows that do not count may have counts
+    assert model.score(X, counts, sample_weight=weight) == 0.0
+    found = measures_of_counts(np.zeros(90), model.predict(X), np.ones(90), np.ones(90))
+    assert np.isnan(found["explained"])
+    assert found["deviance"] == pytest.approx(2.0 * model.predict(X).mean())

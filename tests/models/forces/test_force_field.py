@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from force_molecules import ATOMS, REST, energy, forces, geometries, rotation
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from pellucid import ForceField, load, save
 from pellucid.features.geometry import Descriptors, inverse_distances
 from pellucid.kernels import RBF, Linear, Matern, RationalQuadratic
+from pellucid.models.forces import choice, solve
 from pellucid.models.forces.hessian import (
     ForceKernel,
     covariance_columns,
@@ -148,6 +149,22 @@ def test_closed_and_iterative_agree():
     assert steps.residuals_[-1] <= 1e-10 < steps.residuals_[0]
 
 
+def test_solver_goes_by_memory_and_predicted_time(monkeypatch):
+    def problem(n):
+        D = Descriptors.of(geometries(n))
+        return solve.ForceProblem(ForceKernel(KERNELS[0], SWAPS), D.X, D.jacobians(), np.zeros((n, 12)), 1.0)
+
+    monkeypatch.setattr(solve, "available_memory", lambda: 100_000_000_000)
+    assert solve.choose_solver("auto", problem(50)).name == "closed"
+    large = solve.choose_solver("auto", problem(4000))
+    assert large.name == "iterative"
+    assert "times as fast" in large.reason
+    monkeypatch.setattr(solve, "available_memory", lambda: 1_000_000)
+    small = solve.choose_solver("auto", problem(50))
+    assert small.name == "iterative"
+    assert "left" in small.reason
+
+
 def test_an_interrupted_fit_goes_on():
     settings = dict(kernel=Matern(8.0, nu=2.5), alpha=1e-6, solver="iterative", warm_start=True, tol=1e-9)
     field = ForceField(**settings, max_iter=2)
@@ -157,6 +174,47 @@ def test_an_interrupted_fit_goes_on():
     field.set_params(max_iter=500).fit(R, F, atoms=ATOMS)
     assert field.residuals_[0] == pytest.approx(before, rel=1e-3)
     assert field.residuals_[-1] <= 1e-9
+
+
+def test_parts_grow_while_they_cost_little():
+    assert choice._parts(1000, 21) == [95, 190, 380]
+    assert choice._parts(200, 21) == [95, 190]
+    assert choice._parts(200, 57) == [35, 70]
+    assert choice._parts(60, 21) == [60]
+    assert choice._parts(2, 5000) == [2]
+
+
+def test_ridge_goes_on_to_that_of_more_geometries(monkeypatch):
+    many = geometries(80, seed=2)
+    data = dict(R=many, F=forces(many), atoms=ATOMS)
+    whole = ForceField(Matern(8.0, nu=2.5)).fit(**data)
+    assert set(whole.trials_.n_geometries) == {80}
+    monkeypatch.setattr(choice, "_UNKNOWNS", 60)
+    grown = ForceField(Matern(8.0, nu=2.5)).fit(**data)
+    assert set(grown.trials_.n_geometries) == {10, 20, 40, 80}
+    monkeypatch.setattr(choice, "_CHEAP", 0)
+    monkeypatch.setattr(choice, "_MOST", 0)
+    alone = ForceField(Matern(8.0, nu=2.5)).fit(**data)
+    assert set(alone.trials_.n_geometries) == {10}
+    assert grown.alpha_ <= alone.alpha_
+
+    def error(field):
+        return np.abs(field.predict(NEW)[1] - forces(NEW)).mean()
+
+    assert error(grown) <= 1.02 * min(error(alone), error(whole))
+
+
+def test_ridge_knows_noise():
+    many = geometries(150, seed=2)
+    noise = 0.05 * np.random.default_rng(0).normal(size=many.shape)
+    fields = [ForceField().fit(many, forces(many) + noise, atoms=ATOMS)]
+    fields += [
+        ForceField(fields[0].kernel_, alpha=k * fields[0].alpha_).fit(many, forces(many) + noise, atoms=ATOMS)
+        for k in (0.01, 0.1, 10.0, 100.0)
+    ]
+    error = [np.abs(field.predict(NEW)[1] - forces(NEW)).mean() for field in fields]
+    assert error[0] < 1.3 * min(error)
+    assert fields[0].trials_.errors.min() == pytest.approx(0.05, rel=0.3)  # the noise, which nobody predicts
 
 
 def test_units_do_not_matter():
@@ -242,6 +300,7 @@ def test_bad_data(change, message):
         (dict(kernel=Matern(1.0, nu=1.5)), TypeError, "second derivative"),
         (dict(alpha=-1.0), ValueError, "positive"),
         (dict(alpha="cv"), ValueError, "'loo'"),
+        (dict(tol=-1.0), ValueError, "tol must be positive"),
         (dict(solver="qr"), ValueError, "'closed' or 'iterative'"),
         (dict(symmetries="all"), ValueError, "'auto', None"),
         (dict(symmetries=[[0, 1, 2]]), ValueError, "list the 4 atoms"),
@@ -263,6 +322,12 @@ def test_other_molecules_are_refused(model):
         model.predict(NEW, atoms=["P", "H", "H", "H"])
     with pytest.raises(ValueError, match="one geometry"):
         model.explain(NEW)
+
+
+def test_nothing_before_fit():
+    for use in (lambda m: m.predict(R), lambda m: m.score(R, F), lambda m: m.leave_one_out()):
+        with pytest.raises(NotFittedError):
+            use(ForceField())
 
 
 # ------------------------------------------------------------------------------ symmetries

@@ -14,11 +14,14 @@ from pellucid import (
     KernelGLMRegressor,
 )
 from pellucid.kernels import RBF
+from pellucid.losses import Tweedie
 
 ESTIMATORS = [
     KernelGLMRegressor(),
     KernelGLMRegressor(loss="gamma", alpha="loo"),
     KernelGLMRegressor(RBF(), loss="squared"),
+    KernelGLMRegressor(RBF(), loss="quantile", quantile=0.4, alpha=0.1),
+    KernelGLMRegressor(RBF(), loss=Tweedie(1.5), alpha=0.1),
     KernelClassifier(),
     KernelClassifier(RBF(), loss="hinge", alpha=0.1),
     KernelClassifier(loss="squared_hinge", alpha="loo"),

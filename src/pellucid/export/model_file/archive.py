@@ -5,8 +5,6 @@ no member can be larger than the file: a bomb has nothing to go off with. ``chec
 that ``sha256sum --check`` reads, for whoever unpacks an archived model by other means.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import struct

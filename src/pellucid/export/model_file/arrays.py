@@ -5,14 +5,12 @@ every version. A reader knows from the file's JSON what the array must be, so it
 to it and compares: nothing in an array member is ever parsed.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -50,13 +48,13 @@ class ArraySpec:
     finite: bool  # whether neither NaN nor infinity (nor a missing date) occurs
 
     @classmethod
-    def of(cls, array: np.ndarray) -> ArraySpec:
+    def of(cls, array: np.ndarray) -> Self:
         """What to say of an array; it costs one pass over it."""
         order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
         return cls(array.dtype, array.shape, order, is_finite(array))
 
     @classmethod
-    def from_json(cls, entry: Any) -> ArraySpec:
+    def from_json(cls, entry: Any) -> Self:
         """Read and check what the file says."""
         match entry:
             case {"dtype": dtype, "shape": shape, "order": "C" | "F" as order, "finite": bool(finite)}:

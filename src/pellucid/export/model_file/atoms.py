@@ -4,8 +4,6 @@ What was read is written again and compared, so that a kind has no check of its 
 write a value, and a file that has another is damaged.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable

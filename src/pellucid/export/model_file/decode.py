@@ -5,8 +5,6 @@ of a class in the registry, never from a constructor; they get only attributes t
 have, and all of those that it needs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import prod
 from typing import Any

@@ -7,8 +7,6 @@ is an object with one key that says what it is: ``{"tuple": [...]}``, ``{"dict":
 :mod:`~pellucid.export.model_file.atoms`. Arrays on the same memory are stored once.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields, is_dataclass
 from math import isfinite

@@ -6,8 +6,6 @@ For our own estimators :mod:`~pellucid.export.model_file.fitted` lists what ``fi
 any of these attributes must have all, but for those whose name ends in a question mark.
 """
 
-from __future__ import annotations
-
 import inspect
 import types
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,6 +19,7 @@ from sklearn.gaussian_process.kernels import Kernel as ForeignKernel
 
 from pellucid.export.model_file.fitted import FITTED, Numbers
 from pellucid.export.model_file.registry import is_named_tuple, name_of
+from pellucid.export.model_file.shapes import misfit
 from pellucid.kernels import Kernel
 
 LATER = {
@@ -28,7 +27,10 @@ LATER = {
     "BaseEstimator": ("weights",),
     "Column": ("ordered",),
     "LeaveOneOut": ("root_mse",),
-    "LooSearch": ("criterion",),
+    "InterpretableKernelRegressor": ("quantile",),
+    "KernelGLMRegressor": ("quantile",),
+    "KernelRidgeBase": ("n_components", "tol", "random_state"),
+    "LooSearch": ("criterion", "max_time", "verbose"),
 }
 """Parameters and fields that files of earlier versions lack, by class: they get their defaults."""
 
@@ -57,7 +59,7 @@ def fault(cls: type, state: Mapping[str, Any]) -> str | None:
             state[name] is None and optional and field.when == "fitted"
         ):
             return f".{name} is of the wrong type, {type(state[name]).__name__}, for a {cls.__name__}"
-    return None
+    return misfit(cls, state)
 
 
 def _by_default(cls: type, state: Mapping[str, Any]) -> bool:

@@ -1,7 +1,5 @@
 """Model files saved, loaded and described."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

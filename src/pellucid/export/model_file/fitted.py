@@ -5,8 +5,6 @@ lack. The kind is an annotation, or the name of a class of pellucid's, wherever 
 that a new version of an estimator sets is entered here, with a question mark if earlier files should load.
 """
 
-from __future__ import annotations
-
 import types
 from typing import Any, Literal
 
@@ -40,6 +38,7 @@ def _of(cls: type, *parts: Any) -> Any:
 
 FITTED: dict[str, dict[str, Any]] = {
     f"{_MACHINES} LooSearch {_FOURIER} {_SIMPLEX}": {"n_features_in_": int, "feature_names_in_?": np.ndarray},
+    _MACHINES: {"formula_?": str},
     _CLASSIFIERS: {"classes_": np.ndarray},
     f"{_GLM} AdditiveKernelRegressor SparseAdditiveClassifier ISKClassifier": {"loss": str | Loss},
     f"{_RIDGE} {_GLM}": {
@@ -53,6 +52,8 @@ FITTED: dict[str, dict[str, Any]] = {
         "_primal": _Reals | None,
         "_chosen _single": bool,
         "solver_ solver_reason_": str,
+        "solver_report_?": "SolverReport",
+        "_centres?": np.ndarray | None,
         "_criteria": dict[str, float],
         "loo_": "LeaveOneOut",
         "effective_dof_ log_marginal_likelihood_? scale_?": Numbers,
@@ -61,6 +62,7 @@ FITTED: dict[str, dict[str, Any]] = {
     "KernelFisherDiscriminant": {"explained_ means_ priors_ scalings_": _Reals, "_n_features_out": int},
     _GLM: {
         "loss_": Loss,
+        "losses_?": list[Loss],
         "_kernel_features?": "KernelFeatures",  # in files of earlier versions, as the next
         "alpha_path_?": "AlphaChoice",
         "_kernel_fits?": _of(list, "GLMFit|MultinomialFit|HingeFit"),

@@ -1,11 +1,9 @@
 """The first member of a model file: what it is, who wrote it, and what is inside, for people and programs."""
 
-from __future__ import annotations
-
 import platform
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import sklearn
@@ -37,7 +35,7 @@ class Header:
         return {"format": FORMAT, "version": VERSION} | entries | {"arrays": arrays}
 
     @classmethod
-    def from_json(cls, content: Any) -> Header:
+    def from_json(cls, content: Any) -> Self:
         """Check the content of the member."""
         check_version(content)
         of_class: Any = cls
@@ -80,37 +78,26 @@ def versions_here() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ModelFileInfo:
-    """What a model file says of itself, read without loading the model; print it.
-
-    Attributes
-    ----------
-    class_name : str
-        Module and class of the model, such as ``"models.ridge.regressor.KernelRidge"``.
-    versions : dict
-        Versions of pellucid, NumPy, scikit-learn and Python that wrote the file.
-    feature_names : tuple of str or None
-        Names of the columns the model was fitted on, where they had names.
-    notes, created : str or None
-        What was given to :func:`~pellucid.save`.
-    n_arrays : int
-        Number of arrays.
-    array_bytes : int
-        Bytes of all arrays.
-    size : int
-        Bytes of the file.
-    intact : bool
-        Whether the checksum of every member is right.
-    """
+    """What a model file says of itself, read without loading the model; print it."""
 
     class_name: str
+    """Module and class of the model, such as ``"models.ridge.regressor.KernelRidge"``."""
     versions: dict[str, str]
+    """Versions of pellucid, NumPy, scikit-learn and Python that wrote the file."""
     feature_names: tuple[str, ...] | None
+    """Names of the columns the model was fitted on, where they had names."""
     notes: str | None
+    """What was given to :func:`~pellucid.save`."""
     created: str | None
+    """Likewise."""
     n_arrays: int
+    """Number of arrays."""
     array_bytes: int
+    """Bytes of all arrays."""
     size: int
+    """Bytes of the file."""
     intact: bool
+    """Whether the checksum of every member is right."""
 
     def __str__(self) -> str:
         names = self.feature_names
@@ -128,11 +115,11 @@ class ModelFileInfo:
         return "\n".join(_printable(line) for line in lines)
 
 
-def _some(names: tuple[str, ...], shown: int = 8) -> str:
-    return ", ".join(names[:shown]) + (f", ... and {len(names) - shown} more" if len(names) > shown else "")
+def _some(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:8]) + (f", ... and {len(names) - 8} more" if len(names) > 8 else "")
 
 
-def _printable(text: str, longest: int = 500) -> str:
+def _printable(text: str) -> str:
     """Text from a file for a terminal: one line, no control characters."""
-    text = text if len(text) <= longest else f"{text[:longest]}..."
+    text = text if len(text) <= 500 else f"{text[:500]}..."
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

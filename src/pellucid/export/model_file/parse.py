@@ -1,7 +1,5 @@
 """JSON from bytes that nobody vouches for: no deep nesting, no key twice, no NaN."""
 
-from __future__ import annotations
-
 import json
 import re
 from math import isfinite

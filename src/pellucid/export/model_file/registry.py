@@ -9,8 +9,6 @@ What is found are estimators, kernels, losses, dataclasses and named tuples, unl
 otherwise for itself and its subclasses with ``_in_model_files = True`` or ``False``.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

@@ -1,7 +1,5 @@
 """An ONNX graph as it grows: constants, operations, names that cannot meet those of columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -53,11 +51,18 @@ class Graph:
         return self._known[key]
 
     def __call__(
-        self, op: str, *inputs: str, name: str | None = None, domain: str = "", **attributes: Any
+        self,
+        op: str,
+        *inputs: str,
+        name: str | None = None,
+        domain: str = "",
+        n_outputs: int = 1,
+        **attributes: Any,
     ) -> str:
-        """Append an operation with one output, and return the output's name."""
+        """Append an operation, and return the name of its first output."""
         out = self.fresh(name)
-        node = self.onnx.helper.make_node(op, list(inputs), [out], domain=domain, **attributes)
+        others = [self.fresh() for _ in range(n_outputs - 1)]
+        node = self.onnx.helper.make_node(op, list(inputs), [out, *others], domain=domain, **attributes)
         self.nodes.append(node)
         return out
 

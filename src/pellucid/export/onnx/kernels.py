@@ -1,7 +1,5 @@
 """Kernels between the rows of an input and fixed rows, in ONNX."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,9 +1,8 @@
 """A model as an ONNX graph."""
 
-from __future__ import annotations
-
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -123,6 +122,8 @@ def _of_kernel(model: Any) -> Any:
     dual, intercept = class_scores(model, model._dual, model._intercept)
     scores = g.plus(g("MatMul", K, g.constant(dual)), intercept)
     response = response_of(model)
+    if response.link == "ordered":
+        scores = _ordered(g, scores, model.quantile)
     outputs = _respond(g, response, scores, dual.shape[1])
     inputs = [g.tensor("X", "DOUBLE", rows.shape[1])]
     return g.model(inputs, outputs, _notes(type(model).__name__, feature_names(model), response, []))
@@ -133,9 +134,12 @@ def _respond(g: Graph, response: Response, scores: str, q: int) -> list[Any]:
     """Outputs for scores of shape (n, q)."""
     if response.classes is None:
         mean = g("Exp", g.between(scores, -708.0, 709.0)) if response.link == "exp" else scores
+        mean = _expit(g, scores) if response.link == "expit" else mean
         if response.single:
             return [g.tensor(g.flat(mean, "prediction"), "DOUBLE")]
         return [g.tensor(g("Identity", mean, name="prediction"), "DOUBLE", q)]
+    if response.link == "ordinal":
+        scores, q = _ordinal(g, scores, response.thresholds), len(response.classes)
     if q == 1:
         best = g("Cast", g("Greater", g.flat(scores), g.constant(0.0)), to=g.onnx.TensorProto.INT64)
     else:
@@ -151,13 +155,33 @@ def _respond(g: Graph, response: Response, scores: str, q: int) -> list[Any]:
 
 def _probabilities(g: Graph, response: Response, scores: str) -> str:
     scores = scores if response.slope == 1.0 else g.times(scores, response.slope)
+    if response.link == "ordinal":
+        return scores
     if response.link == "softmax":
         return g("Softmax", scores, axis=1)
-    one = g.constant(1.0)
-    p = g("Div", one, g("Add", one, g("Exp", g("Neg", g.between(scores, -700.0, 700.0)))))
+    one, p = g.constant(1.0), _expit(g, scores)
     if response.link == "logistic":
         return g("Concat", g("Sub", one, p), p, axis=1)
     return g("Div", p, g.sum(p, 1, keep=True))
+
+
+def _ordinal(g: Graph, scores: str, thresholds: tuple[float, ...]) -> str:
+    """Probabilities of ordered classes: differences of those to be at or below each."""
+    below = _expit(g, g("Sub", g.constant(np.array([thresholds])), scores))
+    ends = [g.filled(scores, 1, end) for end in (0.0, 1.0)]
+    return g("Sub", g("Concat", below, ends[1], axis=1), g("Concat", ends[0], below, axis=1))
+
+
+def _expit(g: Graph, scores: str) -> str:
+    one = g.constant(1.0)
+    return g("Div", one, g("Add", one, g("Exp", g("Neg", g.between(scores, -700.0, 700.0)))))
+
+
+def _ordered(g: Graph, scores: str, levels: Sequence[float]) -> str:
+    """Scores of each row rearranged so that they rise with the levels."""
+    falling = g("TopK", scores, g.constant([len(levels)], np.int64), axis=1, n_outputs=2)
+    rank = np.argsort(np.argsort(levels, kind="stable"), kind="stable")
+    return g.column(falling, len(levels) - 1 - rank)
 
 
 def _kind_of(classes: tuple[Any, ...]) -> tuple[type, str]:

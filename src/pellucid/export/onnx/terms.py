@@ -1,7 +1,5 @@
 """Terms of a scoring model in ONNX."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

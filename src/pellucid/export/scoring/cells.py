@@ -1,7 +1,5 @@
 """Cells of a table, as they come, as numbers: missing values, dates, levels as text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A fitted model as numbers that other programs can compute with, and its evaluation in NumPy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,33 +11,22 @@ from pellucid.export.scoring.parts import Feature, Line, Products, Response, Sco
 
 @dataclass(frozen=True)
 class ScoringModel:
-    """A model that predicts: what :func:`~pellucid.export.from_json` reads from a document.
-
-    Attributes
-    ----------
-    model : str
-        Name of the estimator that it came from.
-    features : tuple of Feature
-        Inputs.
-    axes : tuple of ScoreAxis
-        Points of features on which tables are given.
-    warps : dict of ndarray
-        Warped values at the points, by number of the axis.
-    terms : tuple of Products, Waves or Line
-        Terms.
-    intercept : ndarray of shape (q,)
-        Score of a row to which no term adds anything.
-    response : Response
-        From scores to predictions.
-    """
+    """A model that predicts: what :func:`~pellucid.export.from_json` reads from a document."""
 
     model: str
+    """Name of the estimator that it came from."""
     features: tuple[Feature, ...]
+    """Inputs."""
     axes: tuple[ScoreAxis, ...]
+    """Points of features on which tables are given."""
     warps: dict[int, np.ndarray]
+    """Warped values at the points, by number of the axis."""
     terms: tuple[ScoreTerm, ...]
+    """Terms."""
     intercept: np.ndarray
+    """Scores of a row to which no term adds anything, of shape (q,)."""
     response: Response
+    """From scores to predictions."""
 
     @property
     def n_outputs(self) -> int:

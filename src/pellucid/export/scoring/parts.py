@@ -14,10 +14,8 @@ between the points is the same as interpolating the :math:`l_k` and :math:`r_k`.
 *lines* :math:`g = \gamma x`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, softmax
@@ -44,7 +42,7 @@ class ScoreAxis:
     other: int  # point of a level that training did not see
 
     @classmethod
-    def of(cls, feature: int, knots: Any, levels: int = 0) -> ScoreAxis:
+    def of(cls, feature: int, knots: Any, levels: int = 0) -> Self:
         """The axis of a model that takes no missing values."""
         size = levels or len(knots)
         return cls(feature, np.asarray([] if levels else knots, dtype=float), levels, size, None, size)
@@ -108,7 +106,8 @@ ScoreTerm = Products | Waves | Line
 class Response:
     """From scores to predictions.
 
-    Links are "identity"; "exp", of scores cut at -708 and 709; "logistic", of the second of two classes;
+    Links are "identity"; "exp", of scores cut at -708 and 709; "expit", of a proportion; "ordered", of
+    quantiles that may have crossed; "logistic", of the second of two classes;
     "shares": logistic values of all classes divided by their sum; "softmax"; "none": classes without
     probabilities.
     """
@@ -117,6 +116,7 @@ class Response:
     classes: tuple[Any, ...] | None = None
     slope: float = 1.0  # what scores are multiplied with before the link
     single: bool = True  # whether a regression has one target, and predictions one dimension
+    thresholds: tuple[float, ...] = ()  # between ordinal classes, whose link is "ordinal"
 
     @property
     def has_probabilities(self) -> bool:
@@ -128,6 +128,8 @@ class Response:
         scores = self.slope * scores
         if self.link == "exp":
             return np.exp(np.clip(scores, -708.0, 709.0))
+        if self.link == "expit":
+            return np.asarray(expit(scores))
         if self.link == "softmax":
             return np.asarray(softmax(scores, axis=1))
         if self.link == "logistic":

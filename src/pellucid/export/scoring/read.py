@@ -1,7 +1,5 @@
 """Fitted models read as a :class:`~pellucid.export.scoring.ScoringModel`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -24,6 +22,7 @@ from pellucid.export.scoring.parts import (
 )
 from pellucid.features.axis import Axis
 from pellucid.kernels import Linear
+from pellucid.losses import Ordinal
 from pellucid.models import KernelFisherDiscriminant, KernelRidge, KernelRidgeClassifier
 from pellucid.models.common.glm_base import KernelGLMBase
 from pellucid.models.interpretable.base import InterpretableBase
@@ -55,6 +54,13 @@ def scoring_of(model: Any, target: str) -> ScoringModel:
     if isinstance(model, InterpretableBase):
         return _of_lines(model, model._linear_coef, model._linear_intercept)
     if isinstance(model, KernelRidgeBase | KernelGLMBase):
+        if isinstance(getattr(model, "loss_", None), Ordinal):
+            raise ValueError(f"{target} cannot write ordinal classes: use to_onnx or save.")
+        if np.ndim(getattr(model, "quantile", 0.5)):
+            raise ValueError(
+                f"{target} cannot write several quantiles, whose order is part of the prediction: use "
+                f"to_onnx or save, or fit one model per quantile."
+            )
         if type(model.kernel_) is Linear and np.ndim(model.X_fit_) == 2:
             return _of_linear_kernel(model)
         raise ValueError(
@@ -74,7 +80,10 @@ def response_of(model: Any) -> Response:
     loss = getattr(model, "loss_", None)
     name = str(getattr(loss, "name", None) or getattr(model, "loss", "squared"))
     if not isinstance(model, ClassifierMixin) and not isinstance(model, KernelFisherDiscriminant):
-        return Response("exp" if name in ("poisson", "gamma") else "identity")
+        if np.ndim(getattr(model, "quantile", 0.5)):
+            return Response("ordered", single=False)
+        links = {"log": "exp", "logit": "expit"}
+        return Response(links.get(getattr(loss, "link", "identity"), "identity"))
     classes = tuple(model.classes_.tolist())
     if isinstance(model, KernelFisherDiscriminant):
         return Response("softmax", classes)
@@ -82,6 +91,8 @@ def response_of(model: Any) -> Response:
         return Response("logistic" if len(classes) == 2 else "softmax", classes, model.calibration_.slope)
     if name == "multinomial":
         return Response("softmax", classes)
+    if isinstance(loss, Ordinal):
+        return Response("ordinal", classes, thresholds=loss.thresholds)
     if name == "logistic":
         return Response("logistic" if len(classes) == 2 else "shares", classes)
     return Response("none", classes)

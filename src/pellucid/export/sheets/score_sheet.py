@@ -1,7 +1,5 @@
 """The sheet of a scorecard in which values are typed and predictions appear."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -97,7 +95,9 @@ def _point(book: Book, a: int, axis: ScoreAxis, x: str) -> str:
     missing = "NA()" if axis.missing is None else str(axis.missing + 1)
     if axis.is_levels:
         # EXACT knows capitals and no wildcards, which MATCH does not say of itself
-        hit = f"SUMPRODUCT(EXACT({book.points[a]},{x})*{book.numbers[a]})"
+        levels = book.scoring.features[axis.feature].levels or ()
+        typed = f'IF(ISLOGICAL({x}),IF({x},"True","False"),{x})' if {"True", "False"} & {*levels} else x
+        hit = f"SUMPRODUCT(EXACT({book.points[a]},{typed})*{book.numbers[a]})"
         found = f"IF({hit}=0,{axis.other + 1},{hit})"
     elif len(axis.knots) < 2:
         found = str(1 if len(axis.knots) else axis.size + 1)
@@ -142,7 +142,10 @@ def _respond(book: Book, row: int, scores: list[str]) -> None:
     line = f"$B${row - 2}:${last}${row - 2}"
     if response.classes is None:
         for c, score in enumerate(scores):
-            mean = f"EXP(MAX(-708,MIN(709,{score})))" if response.link == "exp" else score
+            mean = {
+                "exp": f"EXP(MAX(-708,MIN(709,{score})))",
+                "expit": f"1/(1+EXP(-MAX(-700,{score})))",
+            }.get(response.link, score)
             book.formula(2, 2 + c, mean)
         return
     book.put(sheet, row, 1, "class", bold=True)

@@ -1,7 +1,5 @@
 """A model as tidy tables, one per term, and as an Excel workbook that scores."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

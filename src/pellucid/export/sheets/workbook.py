@@ -4,8 +4,6 @@ Every text of the data (names, levels, classes) is a cell of its own kind, never
 like a formula in a column name stays a text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -5,8 +5,6 @@ functions there, terms, scores; :mod:`response` goes on to predictions, and :mod
 SQL that mean the same to every engine.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,8 +30,8 @@ def to_sql(
 
     The statement is standard SQL with common table expressions, and the same for all engines; it is tested
     with SQLite and DuckDB. NULL is a missing value. Where the model has no place for missing values, the
-    prediction of such a row is NULL. Categories are compared as text, and dates have to come as days since
-    1970.
+    prediction of such a row is NULL. Categories may come as text, numbers or truth values, and dates have to
+    come as days since 1970.
 
     Parameters
     ----------

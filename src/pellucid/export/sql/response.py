@@ -1,7 +1,5 @@
 """From scores to predictions in SQL."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -19,10 +17,12 @@ def response_columns(
     scores = [f"r.y{c}" for c in range(q)]
     if response.classes is None:
         names = ["prediction"] if response.single else [f"prediction_{c}" for c in range(q)]
-        if response.link != "exp":
+        if response.link not in ("exp", "expit"):
             return list(zip(names, scores, strict=True))
         if not exponential:
             return [("score", scores[0])]
+        if response.link == "expit":
+            return [("prediction", sql.logistic(scores[0]))]
         return [("prediction", f"EXP({sql.clamped(scores[0], -708.0, 709.0)})")]
     classes = [_literal(label) for label in response.classes]
     names = [f"probability_{label}" for label in response.classes]

@@ -1,7 +1,5 @@
 """The SELECT statement of a scoring model, built stage by stage as common table expressions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 

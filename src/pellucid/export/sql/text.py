@@ -1,7 +1,6 @@
 """Pieces of SQL that mean the same to every engine: names, texts, numbers, sums, look-ups."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -77,9 +76,25 @@ def point_of(x: str, knots: np.ndarray) -> str:
 
 
 def level_of(x: str, levels: Sequence[str], other: int) -> str:
-    """Number of the level that ``x`` is."""
-    cases = " ".join(f"WHEN {quoted(level)} THEN {k}" for k, level in enumerate(levels))
+    """Number of the level that ``x`` is, in whatever type its column comes.
+
+    Examples
+    --------
+    >>> level_of("x", ["2", "b"], 2)
+    "CASE x WHEN '2' THEN 0 WHEN 'b' THEN 1 WHEN '2.0' THEN 0 ELSE 2 END"
+    """
+    places = {level: k for k, level in enumerate(levels)}
+    for level, k in list(places.items()):
+        places |= {text: k for text in _spellings(level) if text not in places}
+    cases = " ".join(f"WHEN {quoted(text)} THEN {k}" for text, k in places.items())
     return f"CASE {x} {cases} ELSE {other} END"
+
+
+def _spellings(level: str) -> list[str]:
+    """How engines write a level whose column holds numbers with decimals, or truth values."""
+    if level in ("True", "False"):
+        return [level.lower(), str(int(level == "True"))]
+    return [f"{level}.0", repr(float(level))] if re.fullmatch(r"-?\d+", level) else []
 
 
 def clamped(x: str, low: float, high: float, missing: str = "NULL") -> str:

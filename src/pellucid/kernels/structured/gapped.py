@@ -42,6 +42,7 @@ class GappedKmer(SequenceKernel):
            [0., 0., 3.]])
     """
 
+    worth_trying = (("k", (3, 4, 5)),)
     parameters = ("length", "k", "alphabet", "skip_unknown", "reverse_complement", "normalise")
 
     def __init__(
@@ -105,6 +106,7 @@ class WeightedDegree(SequenceKernel):
            [0., 1., 4.]])
     """
 
+    worth_trying = (("degree", (1, 2, 4, 8)),)
     parameters = ("degree", "alphabet", "skip_unknown", "normalise")
     reverse_complement = False
     _quiet = ("alphabet", "skip_unknown")

@@ -31,6 +31,7 @@ class Graph:
             around[v].append((u, number))
         return around
 
+    @cached_property
     def distances(self) -> np.ndarray:
         """Steps between all pairs of nodes; -1 where there is no path."""
         n = len(self.labels)

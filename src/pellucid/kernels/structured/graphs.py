@@ -10,19 +10,21 @@ import numpy as np
 
 from pellucid.kernels.base import Kernel
 from pellucid.kernels.checks import whole
+from pellucid.kernels.structured.batch import Batch
 from pellucid.kernels.structured.counts import CountedParts, Occurrences, Sites
 from pellucid.kernels.structured.graph import Graph, read_graph
+from pellucid.kernels.structured.letters import number_values
 
 _LONGEST = 60  # characters of a label, beyond which its digest stands for it
 
-Found = Iterator[tuple[str, tuple[int, ...]]]
+Found = Iterator[tuple[str, tuple[int, ...], float]]
 
 
 class GraphKernel(CountedParts, register=False):
     """What kernels of graphs share; subclasses say what is found in one graph."""
 
     def _find(self, graph: Graph, covers: bool) -> Found:
-        """Yield the name of each part and the sites it covers: nodes, then edges after the last node."""
+        """Yield the name of each part, the sites it covers (nodes, then edges after them) and its value."""
         raise NotImplementedError
 
     @classmethod
@@ -50,11 +52,12 @@ class GraphKernel(CountedParts, register=False):
         return Sites(graph.labels, graph.edges)
 
     def _occurrences(self, objects: np.ndarray, covers: int = 0) -> Occurrences:
-        row, part, sites = [], [], []
+        row, part, values, sites = [], [], [], []
         number: dict[str, int] = {}
         for i, item in enumerate(objects):
-            for name, cover in self._find(read_graph(item), i < covers):
+            for name, cover, value in self._find(read_graph(item), i < covers):
                 row.append(i)
+                values.append(value)
                 part.append(number.setdefault(name, len(number)))
                 if i < covers:
                     sites.append(cover)
@@ -62,7 +65,7 @@ class GraphKernel(CountedParts, register=False):
         return Occurrences(
             np.array(row, dtype=np.intp),
             np.array(part, dtype=np.intp),
-            np.ones(len(row)),
+            np.array(values, dtype=float),
             len(number),
             lambda parts: [names[p] for p in parts],
             sites,
@@ -106,6 +109,7 @@ class WeisfeilerLehman(GraphKernel):
            [ 5., 10.]])
     """
 
+    worth_trying = (("depth", (1, 2, 3, 4)),)
     parameters = ("depth", "edge_labels", "normalise")
 
     def __init__(self, depth: int = 3, *, edge_labels: bool = True, normalise: bool = True) -> None:
@@ -113,30 +117,61 @@ class WeisfeilerLehman(GraphKernel):
         self.edge_labels = bool(edge_labels)
         self.normalise = bool(normalise)
 
-    def _find(self, graph: Graph, covers: bool) -> Found:
-        around = graph.neighbours
-        n = len(graph.labels)
-        marks = [_plain(mark) for mark in graph.edge_labels] if self.edge_labels else []
-        labels = [_plain(label) for label in graph.labels]
-        steps = graph.distances() if covers else None
+    def _occurrences(self, objects: np.ndarray, covers: int = 0) -> Occurrences:
+        batch = Batch.of([read_graph(item) for item in objects], self.edge_labels)
+        colours, parts, n_parts = batch.labels, [], 0
+        first: list[np.ndarray] = []  # of each part, a node from which it is seen
         for depth in range(self.depth + 1):
             if depth:
-                labels = [
-                    _short(
-                        f"{labels[v]}("
-                        + ",".join(sorted((marks[e] if marks else "") + labels[u] for u, e in around[v]))
-                        + ")"
-                    )
-                    for v in range(n)
-                ]
-            for v, label in enumerate(labels):
-                yield label, () if steps is None else _ball(graph, steps[v], depth)
+                colours = batch.refine(colours)
+            n_colours = int(colours.max(initial=-1)) + 1
+            node = np.zeros(n_colours, dtype=np.intp)
+            node[colours[::-1]] = np.arange(len(colours))[::-1]
+            first.append(node)
+            parts.append(colours + n_parts)
+            n_parts += n_colours
+        depth_of = np.repeat(np.arange(self.depth + 1), [len(nodes) for nodes in first])
+        node_of = np.concatenate(first)
+        seen: dict[tuple[int, int], str] = {}
+        return Occurrences(
+            np.tile(batch.row, self.depth + 1),
+            np.concatenate(parts),
+            np.ones(len(batch.labels) * (self.depth + 1)),
+            n_parts,
+            lambda chosen: [self._name(batch, int(node_of[p]), int(depth_of[p]), seen) for p in chosen],
+            [
+                cover
+                for depth in range(self.depth + 1)
+                for graph in batch.graphs[:covers]
+                for cover in _balls(graph, depth)
+            ],
+        )
+
+    def _name(self, batch: Batch, node: int, depth: int, seen: dict[tuple[int, int], str]) -> str:
+        """The label of a node at a depth, from those of depth less one."""
+        if (node, depth) not in seen:
+            g = int(np.searchsorted(batch.first, node, side="right")) - 1
+            graph, start = batch.graphs[g], int(batch.first[g])
+            if depth == 0:
+                name = plain(graph.labels[node - start])
+            else:
+                marks = graph.edge_labels if self.edge_labels else ()
+                around = sorted(
+                    (plain(marks[e]) if marks else "") + self._name(batch, start + u, depth - 1, seen)
+                    for u, e in graph.neighbours[node - start]
+                )
+                name = _short(f"{self._name(batch, node, depth - 1, seen)}({','.join(around)})")
+            seen[node, depth] = name
+        return seen[node, depth]
 
 
 class ShortestPath(GraphKernel):
-    """The shortest-path kernel: how often two labels occur at the same distance.
+    r"""The shortest-path kernel: how often two labels occur at the same distance.
 
-    A part such as ``C~2~O`` is a pair of nodes with these labels, two steps apart; each pair counts once.
+    A part such as ``C~2~O`` is a pair of nodes with these labels, two steps apart, and :math:`k(x, y)` is the
+    number of pairs in ``x`` and ``y`` with the same labels and distance.
+    The kernel counts ordered pairs, so that a pair has the value 2 if its labels are equal, and otherwise
+    :math:`\sqrt 2`, as it stands for two.
 
     Parameters
     ----------
@@ -154,8 +189,8 @@ class ShortestPath(GraphKernel):
     >>> from pellucid.kernels import ShortestPath
     >>> chain, star = ("CCO", [(0, 1), (1, 2)]), ("COC", [(0, 1), (1, 2)])
     >>> ShortestPath(normalise=False)([chain, star])
-    array([[3., 2.],
-           [2., 5.]])
+    array([[ 8.,  4.],
+           [ 4., 12.]])
     """
 
     parameters = ("most", "normalise")
@@ -165,14 +200,49 @@ class ShortestPath(GraphKernel):
         self.most = None if most is None else whole(most, "most")
         self.normalise = bool(normalise)
 
-    def _find(self, graph: Graph, covers: bool) -> Found:
-        steps = graph.distances()
-        labels = [_plain(label) for label in graph.labels]
-        for u, v in zip(*np.nonzero(np.triu(steps > 0)), strict=True):
-            distance = int(steps[u, v])
-            if self.most is None or distance <= self.most:
-                first, last = sorted((labels[u], labels[v]))
-                yield f"{first}~{distance}~{last}", (int(u), int(v))
+    def _occurrences(self, objects: np.ndarray, covers: int = 0) -> Occurrences:
+        batch = Batch.of([read_graph(item) for item in objects], edge_labels=False)
+        steps = batch.distances()
+        pairs = [np.nonzero(np.triu(D > 0)) for D in steps]
+        if self.most is not None:
+            near = [D[pair] <= self.most for D, pair in zip(steps, pairs, strict=True)]
+            pairs = [(u[n], v[n]) for (u, v), n in zip(pairs, near, strict=True)]
+        row = np.repeat(np.arange(len(pairs)), [len(u) for u, _ in pairs])
+        distance = _joined([D[pair] for D, pair in zip(steps, pairs, strict=True)])
+        ends = batch.labels[
+            np.stack([_joined([pair[end] for pair in pairs]) for end in (0, 1)]) + batch.first[row]
+        ]
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        base = len(batch.names)
+        found, part = number_values((distance * base + low) * base + high)
+
+        def names(chosen: np.ndarray) -> list[str]:
+            made = []
+            for code in found[chosen].tolist():
+                rest, last = divmod(code, base)
+                length, label = divmod(rest, base)
+                one, other = sorted((plain(batch.names[label]), plain(batch.names[last])))
+                made.append(f"{one}~{length}~{other}")
+            return made
+
+        return Occurrences(
+            row,
+            part,
+            np.where(low == high, 2.0, np.sqrt(2.0)),  # both directions, of one part or of two
+            len(found),
+            names,
+            [ends for u, v in pairs[:covers] for ends in zip(u.tolist(), v.tolist(), strict=True)],
+        )
+
+
+def _joined(arrays: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([np.zeros(0, dtype=np.intp), *arrays])
+
+
+def _balls(graph: Graph, depth: int) -> list[tuple[int, ...]]:
+    """For each node, the nodes within ``depth`` steps, and the edges on the way to them."""
+    steps = graph.distances
+    return [_ball(graph, steps[v], depth) for v in range(len(graph.labels))]
 
 
 def _ball(graph: Graph, steps: np.ndarray, depth: int) -> tuple[int, ...]:
@@ -183,7 +253,7 @@ def _ball(graph: Graph, steps: np.ndarray, depth: int) -> tuple[int, ...]:
     return (*nodes, *(n + i for i, (u, v) in enumerate(graph.edges) if inside[u] or inside[v]))
 
 
-def _plain(label: str) -> str:
+def plain(label: str) -> str:
     """A label in which the signs that join labels do not occur."""
     if label.isalnum():
         return label

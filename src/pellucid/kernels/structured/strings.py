@@ -47,6 +47,7 @@ class Spectrum(SequenceKernel):
            [7., 6., 8.]])
     """
 
+    worth_trying = (("k", (3, 4, 5, 6)),)
     parameters = ("k", "alphabet", "skip_unknown", "reverse_complement", "normalise")
 
     def __init__(
@@ -120,6 +121,7 @@ class Mismatch(SequenceKernel):
            [0.141, 0.129, 1.   ]])
     """
 
+    worth_trying = (("k", (4, 5, 6)),)
     parameters = ("k", "m", "alphabet", "skip_unknown", "reverse_complement", "normalise")
     _quiet = ("reverse_complement", "skip_unknown")
 

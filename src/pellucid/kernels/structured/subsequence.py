@@ -47,6 +47,7 @@ class Subsequence(Kernel):
            [0.0625  , 0.      , 0.140625]])
     """
 
+    worth_trying = (("k", (2, 3, 4)),)
     parameters = ("k", "decay", "normalise")
     vectors = False
     _is_of_objects = True

@@ -39,6 +39,7 @@ class NGrams(CountedParts):
            [0., 1., 3.]])
     """
 
+    worth_trying = (("most", (1, 2, 3)),)
     parameters = ("most", "unit", "lowercase", "normalise")
 
     def __init__(

@@ -1,7 +1,5 @@
 """Kernel models of any loss: from problems to a fitted model, whatever the problems are."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,11 +15,12 @@ from pellucid.data.parameters import check_alphas, check_count
 from pellucid.effects import Summary
 from pellucid.kernels import ALIASES, Kernel
 from pellucid.linalg import limited_threads
-from pellucid.losses import REGISTRY, Loss
+from pellucid.losses import REGISTRY, Huber, Loss
+from pellucid.models.common import nuisance
 from pellucid.models.common.kernel_features import EXACT_ROWS, KernelFeatures, kernel_features
 from pellucid.models.common.kernel_machine import KernelMachine
 from pellucid.models.common.length_scale import choose_length_scale
-from pellucid.models.common.ridge_fit import Settings
+from pellucid.models.common.ridge_types import Settings
 from pellucid.solvers import GLMProblem
 from pellucid.solvers.alpha_search import (
     AlphaChoice,
@@ -73,6 +72,8 @@ class KernelGLMBase(KernelMachine):
         All training rows of positive weight, or the landmarks.
     kernel_accuracy_ : float
         Share of the kernel's trace that the landmarks keep; 1 when exact.
+    loss_, losses_ : Loss, list of Loss
+        The loss with what it left open, such as a dispersion, filled in; and one per output.
     n_iter_, optimality_ : int, float
         Newton steps, and the largest relative violation of the optimality conditions.
     """
@@ -83,8 +84,11 @@ class KernelGLMBase(KernelMachine):
     cv: Any
     n_components: int | None
     max_iter: int
+    _kinds: tuple[str, ...]  # of targets that the model takes
     loss_: Loss
-    _unit: float = 1.0  # of the targets, a power of two by which they are divided; one unless loss is squared
+    losses_: list[Loss]
+    alpha_: float
+    _unit: float = 1.0  # of the targets, a power of two by which they are divided; one where they have none
 
     # ------------------------------------------------------------ entry
     def _enter(self, X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -124,16 +128,33 @@ class KernelGLMBase(KernelMachine):
         self._kept = kept = problems[0].weight > 0
         rows = self._training_rows(X, kept)
         with limited_threads(rows):
-            self._fit_rows(rows, [p.rows(kept) for p in problems], self._folds(y, kept))
+            _, fitted, _ = self._fit_rows(rows, [p.rows(kept) for p in problems], self._folds(y, kept))
+        self._publish([p.loss for p in fitted])
+
+    def _publish(self, losses: list[Loss]) -> None:
+        """Losses and ridge strengths in the unit of the targets."""
+        unit = self._alpha_unit
+        self.losses_ = [loss.in_unit(1.0 / self._unit) for loss in losses]
+        self.loss_, self.alpha_ = self.losses_[0], self.alpha_ * unit
 
     def _fit_rows(
         self, rows: np.ndarray, problems: Sequence[GLMProblem], folds: Folds
-    ) -> tuple[KernelFeatures, list[Any]]:
-        """Fit rows that all count, and store; returns the features of the kernel, and the fits."""
+    ) -> tuple[KernelFeatures, list[GLMProblem], list[Any]]:
+        """Fit rows that all count, and store.
+
+        Returns the features of the kernel, the problems with all that losses left open, and their fits.
+        """
+        given, problems = problems, nuisance.started(problems)
         self.kernel_ = self._resolve_kernel(rows, problems)
         features = kernel_features(self.kernel_, rows, self.n_components)
-        self.alpha_ = self._choose_alpha(features.Z, problems, folds)
-        fits = self._solve(features.Z, problems, self.alpha_)
+        for turn in range(nuisance.ROUNDS):
+            if turn < 2:
+                self.alpha_ = self._choose_alpha(features.Z, problems, folds)
+            fits = self._solve(features.Z, problems, self.alpha_)
+            fitted, problems = problems, nuisance.renewed(features.Z, given, problems, fits)
+            if nuisance.settled(fitted, problems):
+                break
+        fitted = [p.beside(getattr(fit, "loss", p.loss)) for p, fit in zip(fitted, fits, strict=True)]
         self.n_iter_ = max(fit.n_iter for fit in fits)
         self.optimality_ = max(fit.optimality for fit in fits)
         self.kernel_accuracy_ = features.accuracy
@@ -144,7 +165,7 @@ class KernelGLMBase(KernelMachine):
         self._dual, self._intercept = features.dual(delta) * self._unit, level * self._unit
         self._scores_fit = (features.Z @ delta + level) * self._unit
         self.dual_coef_, self.intercept_ = self._shaped(self._dual), self._shaped(self._intercept)
-        return features, fits
+        return features, fitted, fits
 
     def _solve(self, Z: np.ndarray, problems: Sequence[GLMProblem], alpha: float) -> list[Any]:
         """One fit per problem, with a warning if one did not converge."""
@@ -168,7 +189,7 @@ class KernelGLMBase(KernelMachine):
                     f"alpha is one number, 'cv' or 'loo', got {self.alpha!r}. Values to choose among go into "
                     f"alphas=."
                 )
-            return float(values[0])
+            return float(values[0]) / self._alpha_unit
         if self.alpha not in ("cv", "loo"):
             raise ValueError(f"alpha must be a positive number, 'cv' or 'loo', got {self.alpha!r}.")
         loss = problems[0].loss
@@ -176,7 +197,7 @@ class KernelGLMBase(KernelMachine):
             raise ValueError(
                 f"Approximate leave-one-out is not available for the {loss.name} loss; use alpha='cv'."
             )
-        alphas = None if self.alphas is None else check_alphas(self.alphas)
+        alphas = None if self.alphas is None else check_alphas(self.alphas) / self._alpha_unit
         if alphas is None and len(problems) > 1:  # classes share one alpha, so they try the same ones
             alphas = default_alphas(Z, problems[0])
         try:
@@ -190,8 +211,17 @@ class KernelGLMBase(KernelMachine):
                 f"weights='precision', which does."
             ) from error
         with np.errstate(over="ignore"):
-            self.alpha_path_ = replace(choice, deviance=choice.deviance * np.square(self._unit))
+            self.alpha_path_ = replace(
+                choice,
+                alphas=choice.alphas * self._alpha_unit,
+                deviance=choice.deviance * np.float64(self._unit) ** loss.degree,
+            )
         return choice.best
+
+    @property
+    def _alpha_unit(self) -> float:
+        """What alpha is measured in, beside targets divided by their unit; one for squared errors."""
+        return float(self._unit) ** (self.loss_.degree - 2) if self.loss_.degree else 1.0
 
     def _choice(
         self, Z: np.ndarray, problem: GLMProblem, alphas: np.ndarray | None, folds: Folds
@@ -244,9 +274,9 @@ class KernelGLMBase(KernelMachine):
         return Summary(type(self).__name__, self._facts())
 
 
-def losses_of(*, classes: bool) -> list[str]:
-    """Names of the losses for classes, or of those for numbers."""
-    return [name for name, loss in REGISTRY.items() if (loss.kind == "classification") == classes]
+def losses_of(*kinds: str) -> list[str]:
+    """Names of the losses for these kinds of targets."""
+    return [name for name, loss in REGISTRY.items() if loss.kind in kinds]
 
 
 def _first_step(problems: Sequence[GLMProblem]) -> tuple[np.ndarray, np.ndarray]:
@@ -258,6 +288,11 @@ def _first_step(problems: Sequence[GLMProblem]) -> tuple[np.ndarray, np.ndarray]
             targets += [np.where(p.y == c, 1.0, -1.0) for c in range(p.offset.shape[1])]
         elif not p.loss.smooth or p.loss.name == "squared_hinge":
             targets.append(2.0 * p.y - 1.0)
+        elif p.loss.degree:  # residuals, with a limit to what one of them can say
+            eta = p.offset + np.median(p.y - p.offset)
+            limited = p.loss if p.loss.name == "squared" else Huber().estimated(p.y, eta, p.weight)
+            b = limited.best_constant(p.y, p.weight, p.offset)
+            targets.append(-limited.gradient(p.y, p.offset + b))
         else:
             b = p.loss.best_constant(p.y, p.weight, p.offset)
             eta = p.offset + b

@@ -1,23 +1,21 @@
 """Classification as problems of a kernel model: one of two classes, one of several, or one per class."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from pellucid.data.labels import check_labels, class_probabilities, winner
+from pellucid.data.labels import check_labels, check_ordered_labels, class_probabilities, winner
 from pellucid.data.targets import check_offset
-from pellucid.losses import Logistic, Loss, Multinomial, as_loss
+from pellucid.losses import Logistic, Loss, Multinomial, Ordinal, as_loss
 from pellucid.models.common.glm_base import KernelGLMBase, losses_of
 from pellucid.solvers import GLMProblem
 
 
 def has_probabilities(model: Any) -> bool:
     """Whether the loss of a classifier is a likelihood."""
-    return getattr(model.loss, "name", model.loss) in ("logistic", "multinomial")
+    return getattr(model.loss, "name", model.loss) in ("logistic", "multinomial", "ordinal")
 
 
 class KernelGLMClassification(ClassifierMixin, KernelGLMBase):
@@ -31,6 +29,7 @@ class KernelGLMClassification(ClassifierMixin, KernelGLMBase):
     """
 
     classes_: np.ndarray
+    _kinds: tuple[str, ...] = ("classification",)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit the classifier.
@@ -44,22 +43,25 @@ class KernelGLMClassification(ClassifierMixin, KernelGLMBase):
         sample_weight : array-like of shape (n,), optional
             What each row counts for, as ``weights`` says; zero leaves a row out.
         offset : array-like of shape (n,), optional
-            Known part of the score of the second of two classes.
+            Known part of the score of the second of two classes, or of the position of ordinal ones.
 
         Returns
         -------
         self : estimator
         """
-        loss = as_loss(self.loss, among=losses_of(classes=True))
+        loss = as_loss(self.loss, among=losses_of(*self._kinds))
         rows, weight = self._enter(X, sample_weight)
-        self.classes_, labels = check_labels(y, rows, weight)
+        ordered = loss.kind == "ordinal"
+        self.classes_, labels = (check_ordered_labels if ordered else check_labels)(y, rows, weight)
         n_classes = len(self.classes_)
-        if offset is not None and n_classes > 2:
+        if offset is not None and n_classes > 2 and not ordered:
             raise ValueError(f"offset is for two classes, but y has {n_classes}.")
         known = check_offset(offset, None, len(rows), log_link=False)
         self.loss_ = _loss_of(loss, n_classes)
         if self.loss_.multiclass:
             targets, known = [labels], np.zeros((len(rows), n_classes))
+        elif self.loss_.kind == "ordinal":
+            targets = [labels.astype(float)]
         else:
             targets = [(labels == c).astype(float) for c in ([1] if n_classes == 2 else range(n_classes))]
         intercept = bool(self.fit_intercept)
@@ -81,8 +83,13 @@ class KernelGLMClassification(ClassifierMixin, KernelGLMBase):
         Returns
         -------
         scores : ndarray of shape (m,) or (m, n_classes)
+            For ordinal classes, logarithms of their probabilities.
         """
-        return self._moved(self._scores(X), offset)
+        scores = self._moved(self._scores(X), offset)
+        if isinstance(self.loss_, Ordinal):
+            with np.errstate(divide="ignore"):
+                return np.maximum(np.log(self.loss_.probabilities(scores)), -1e3)
+        return scores
 
     def _moved(self, scores: np.ndarray, offset: Any) -> np.ndarray:
         if scores.shape[1] > 1:
@@ -97,12 +104,16 @@ class KernelGLMClassification(ClassifierMixin, KernelGLMBase):
     @available_if(has_probabilities)
     def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Class probabilities of shape (m, n_classes), logistic loss only; see :meth:`decision_function`."""
-        scores = self.decision_function(X, offset=offset)
+        scores = self._moved(self._scores(X), offset)
+        if isinstance(self.loss_, Ordinal):
+            return self.loss_.probabilities(scores)
         return class_probabilities(self.loss_.mean(scores))
 
 
 def _loss_of(loss: Loss, n_classes: int) -> Loss:
-    """Logistic and multinomial are one: which of the two depends on the classes."""
+    """Logistic and multinomial are one: which of the two depends on the classes; ordinal needs thresholds."""
+    if loss.kind == "ordinal":
+        return Ordinal.of_classes(n_classes) if n_classes > 2 else Logistic()
     if loss.name not in ("logistic", "multinomial"):
         return loss
     if n_classes > 2:

@@ -1,7 +1,5 @@
 """Features of the training rows whose products are the kernel: exact, or of landmarks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

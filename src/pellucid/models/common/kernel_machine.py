@@ -1,7 +1,5 @@
 """What every kernel machine does with rows: enter them, compare new ones with them, read itself as linear."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,13 +19,14 @@ from pellucid.effects.linear import (
 )
 from pellucid.kernels import Kernel, as_kernel
 from pellucid.linalg import column_moments, row_blocks
+from pellucid.models.common.from_formula import FromFormula
 from pellucid.models.common.kernel_features import kernel_features
 from pellucid.models.common.parts import PartsReading
 
 _FOLDS = 5  # of the held-out fidelity of a linear reading
 
 
-class KernelMachine(PartsReading, BaseEstimator):
+class KernelMachine(FromFormula, PartsReading, BaseEstimator):
     """Estimators whose prediction is ``Σ_i a_i k(x, x_i) + b``, with one column of ``a`` per output.
 
     Parameters

@@ -7,10 +7,9 @@ Cholesky factor per step, finds the best point of the grid. A grid rather than a
 independent of rounding: the same for permuted rows, other machines, and weights in place of repeated rows.
 """
 
-from __future__ import annotations
-
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -19,10 +18,12 @@ from pellucid.exceptions import IllConditionedWarning, IndefiniteKernelError
 from pellucid.kernels import Kernel
 from pellucid.kernels.convert import Alias
 from pellucid.linalg import ColumnSpace, column_moments, column_scale, require_memory
-from pellucid.models.common.ridge_fit import Score, Settings, gram, walk_path
+from pellucid.models.common.ridge_fit import gram, walk_path
+from pellucid.models.common.ridge_types import Score, Settings
 from pellucid.solvers import CholeskySolver, SpectralSolver
 
 _SAMPLE = 600  # rows of the coarse sweep
+SEARCH_ROWS = 4000  # up to here the search sees all rows, beyond a sample of this size
 _FULL_PATH = 2000  # up to here the whole path over alphas is walked at the end, one decomposition
 _FACTORS = np.arange(-8, 9, 2)  # exponents j of the coarse sweep
 # A length-scale 20 times from where it started must lower the error by one per cent to be worth it. Where the
@@ -41,7 +42,7 @@ class Scaling:
     center: np.ndarray  # (p,)
 
     @classmethod
-    def of(cls, alias: Alias, X: np.ndarray, weight: np.ndarray) -> Scaling:
+    def of(cls, alias: Alias, X: np.ndarray, weight: np.ndarray) -> Self:
         """Take scales and centres from the data; very wide data are read by column blocks."""
         if X.shape[1] > _WIDE:
             center, spread = column_moments(X, weight)
@@ -55,7 +56,7 @@ class Scaling:
         """Return the kernel with length-scales ``factor`` times the scales."""
         return self.alias.build(factor * self.scale, self.center)
 
-    def rotated(self, X: np.ndarray, weight: np.ndarray) -> tuple[Scaling, np.ndarray]:
+    def rotated(self, X: np.ndarray, weight: np.ndarray) -> tuple[Self, np.ndarray]:
         """Return as many columns as rows, or fewer, that have the same distances and products, for a search.
 
         Scaled rows may be rotated at will before a kernel that sees only distances and products. With more
@@ -65,7 +66,7 @@ class Scaling:
             return self, X
         space = ColumnSpace.of(X, weight, scale=self.scale)
         rows = space.basis * space.singular
-        return Scaling(self.alias, np.ones(rows.shape[1]), np.zeros(rows.shape[1])), rows
+        return replace(self, scale=np.ones(rows.shape[1]), center=np.zeros(rows.shape[1])), rows
 
 
 def choose_length_scale(
@@ -78,6 +79,9 @@ def choose_length_scale(
     scaling = Scaling.of(alias, X, weight)
     if not alias.searched or len(Y) < 3 or not np.any(np.var(Y, axis=0) > 0):
         return scaling.kernel(), None
+    if len(Y) > SEARCH_ROWS:
+        some = np.sort(np.random.default_rng(0).choice(len(Y), SEARCH_ROWS, replace=False))
+        return _on_sample(scaling, X[some], Y[some], weight[some], settings), None
     inner, rows = scaling.rotated(X, weight)
     j, k = _coarse(inner, rows, Y, weight, settings)
     search = _PatternSearch(inner, rows, Y, weight, settings, score)
@@ -87,6 +91,15 @@ def choose_length_scale(
     if settings.criterion is None or walk_all:
         return kernel, None
     return kernel, search.path(j)
+
+
+def _on_sample(
+    scaling: Scaling, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, settings: Settings
+) -> Kernel:
+    """The kernel with length-scales that suit some of the rows; scales are those of all of them."""
+    inner, rows = scaling.rotated(X, weight)
+    search = _PatternSearch(inner, rows, Y, weight, settings, None)
+    return scaling.kernel(2.0 ** (search.run(*_coarse(inner, rows, Y, weight, settings))[0] / 2))
 
 
 def _coarse(

@@ -1,7 +1,5 @@
 """Reading kernel models of strings, graphs and molecules by the parts of these objects."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -9,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.effects.deletion import DeletionFidelity, measure_deletion
 from pellucid.effects.motifs import Motifs, find_motifs
-from pellucid.effects.parts import explain_parts
+from pellucid.effects.parts import counts_parts, explain_parts, without_parts
 
 _MOST_ROWS = 5000  # rows beyond which motifs have no standard errors, as these need the kernel matrix
 
@@ -28,7 +26,8 @@ class PartsReading:
         Each prediction is an exact sum over words, subtrees or fragments, and over the letters, or atoms and
         bonds, that these cover. For normalised kernels the sum is exact given the norm of the object, and for
         ratios such as Tanimoto's given the denominators: removing a part would change these as well, see
-        :func:`pellucid.deletion_fidelity`.
+        :func:`pellucid.deletion_fidelity`. Kernels that are added and count no parts are one entry each;
+        inside a product parts have no contribution of their own, which is an error.
 
         Parameters
         ----------
@@ -119,8 +118,8 @@ class PartsReading:
     def motifs_(self) -> Motifs:
         """The twenty strongest parts over all training objects; see :meth:`motifs`."""
         check_is_fitted(self)
-        if not self.kernel_.reads_objects:
-            raise AttributeError(f"The kernel {self.kernel_} counts no parts, so there are no motifs.")
+        if not counts_parts(self.kernel_):
+            raise AttributeError(without_parts(self.kernel_))
         return self.motifs()
 
 

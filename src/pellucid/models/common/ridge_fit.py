@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import numpy as np
 
 from pellucid.effects import AlphaPath
-from pellucid.kernels import Kernel
+from pellucid.kernels import Kernel, Precomputed
 from pellucid.linalg import require_memory, symmetrise
+from pellucid.models.common.landmark_fit import fit_landmarks
+from pellucid.models.common.ridge_types import RidgeFit, Score, Settings, relative_alphas
+from pellucid.models.common.tall_fit import fit_iterative
 from pellucid.solvers import (
     CRITERIA,
+    TALL,
     Choice,
     CholeskySolver,
-    Fits,
     PrimalSolver,
     SpectralSolver,
     check_positive,
@@ -27,54 +27,6 @@ from pellucid.solvers import (
 _AS_GOOD = 1e-6
 
 Solver = CholeskySolver | SpectralSolver | PrimalSolver
-Score = Callable[[Fits], np.ndarray]  # an extra figure per ridge strength, such as the error rate
-
-
-def relative_alphas(floor: float) -> np.ndarray:
-    """Ridge strengths tried by default, four per decade, relative to the mean variance of the kernel."""
-    return 10.0 ** (np.arange(round(4 * np.log10(floor)), 13) / 4.0)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a ridge is to be fitted; the parameters that estimators have in common."""
-
-    alpha: str | np.ndarray  # a criterion, or one strength per output
-    alphas: np.ndarray | None = None
-    fit_intercept: bool = True
-    solver: str = "auto"
-    per_output: bool = False
-    indefinite: str = "raise"
-    floor: float = 1e-9  # smallest alpha tried, relative to the mean variance of the kernel
-
-    @property
-    def criterion(self) -> str | None:
-        """The criterion that chooses alpha, ``None`` when alpha is given."""
-        return self.alpha if isinstance(self.alpha, str) else None
-
-
-@dataclass(frozen=True)
-class RidgeFit:
-    """A fitted kernel ridge with ``q`` outputs."""
-
-    kernel: Kernel
-    alpha: np.ndarray  # (q,)
-    dual_coef: np.ndarray  # (n, q)
-    primal_coef: np.ndarray | None  # (f, q)
-    intercept: np.ndarray  # (q,)
-    residuals: np.ndarray  # (n, q)
-    slack: np.ndarray  # (n, q): one minus the leverages
-    held_out: np.ndarray  # (n, q): residuals with one observation left out
-    scale: np.ndarray  # (q,): process scale of highest likelihood
-    log_likelihood: Callable[[np.ndarray | None], np.ndarray]  # of the given scale, or of the best
-    path: AlphaPath | None
-    choice: Choice
-    criteria: dict[str, float]  # every criterion at the alphas used, averaged over outputs, smaller is better
-
-    @property
-    def loo_residuals(self) -> np.ndarray:
-        """Residual of each row in the fit without it."""
-        return self.residuals / np.maximum(self.slack, np.finfo(float).tiny)
 
 
 def fit_ridge(
@@ -94,6 +46,10 @@ def fit_ridge(
     """
     n = len(Y)
     n_features = _feature_count(kernel, X)
+    choice = choose(kernel, X, settings)
+    if choice.name in TALL:
+        tall = fit_iterative if choice.name == "iterative" else fit_landmarks
+        return tall(kernel, X, Y, weight, settings, choice, score)
     if settings.criterion is None:
         candidates: np.ndarray | None = np.unique(settings.alpha)
     elif path is not None:
@@ -102,7 +58,7 @@ def fit_ridge(
         candidates = settings.alphas
     relative = relative_alphas(settings.floor)
     n_alphas = len(relative) if candidates is None else len(candidates)
-    choice = choose_solver(settings.solver, n_rows=n, n_features=n_features, n_alphas=n_alphas)
+    choice = choose_solver(settings.solver, n_rows=n, n_features=n_features, n_alphas=n_alphas, dense=True)
     solver, kept = start_solver(kernel, X, weight, choice, settings, n_alphas=n_alphas)
     if candidates is None:
         unit = alpha_unit(solver, weight)
@@ -119,6 +75,15 @@ def fit_ridge(
             path = walk_path(solver, Y, candidates, score)
         alpha = _choose(path, settings, Y, weight)
     return _finish(kernel, solver, kept, Y, weight, alpha, path, choice)
+
+
+def choose(kernel: Kernel, X: np.ndarray, settings: Settings, n_alphas: int = 1) -> Choice:
+    """The solver for these rows, by their number and what the kernel is."""
+    dense = not kernel.mercer or any(isinstance(node, Precomputed) for node in kernel._nodes())
+    n_features = _feature_count(kernel, X)
+    return choose_solver(
+        settings.solver, n_rows=len(X), n_features=n_features, n_alphas=n_alphas, dense=dense
+    )
 
 
 def start_solver(

@@ -4,8 +4,6 @@ The linear predictor is an intercept plus a few terms, in one column, or in one 
 more than two.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Self
@@ -24,6 +22,7 @@ from pellucid.data.weights import check_weight
 from pellucid.effects import Importances
 from pellucid.linalg import row_blocks
 from pellucid.losses import Loss, Squared, as_loss
+from pellucid.models.common.from_formula import FromFormula
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ def squared_in(error: Any, unit: float) -> np.ndarray:
         return np.asarray(error) * unit * unit
 
 
-class TermModel(BaseEstimator):
+class TermModel(FromFormula, BaseEstimator):
     """An intercept plus terms, of which ``terms_`` names the features."""
 
     cv: Any
@@ -257,30 +256,15 @@ class TermClassifier(ClassifierMixin, TermModel):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predicted classes.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, n_features)
-
-        Returns
-        -------
-        classes : ndarray of shape (m,)
-        """
+        """Predicted classes of shape (m,); parameters as in :meth:`decision_function`."""
         best = winner(self._scores(X))
         return self.classes_[best]
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities; logistic loss only. Those of more than two classes are scaled to sum to one.
+        """Class probabilities of shape (m, n_classes), logistic loss only; see :meth:`decision_function`.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (m, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (m, n_classes)
+        Those of more than two classes are scaled to sum to one.
         """
         return class_probabilities(as_loss("logistic").mean(self._scores(X)))
 

@@ -3,5 +3,6 @@
 In the order of a fit: ``checks`` lets geometries, forces and atoms in, ``symmetries`` finds the permutations
 of equivalent atoms, ``choice`` takes length-scale and ridge by leaving one geometry out, ``solve`` gets
 coefficients in closed form or by conjugate gradients on the covariance of ``hessian``, and ``force_field`` is
-the estimator that calls them. Descriptors of geometries are in :mod:`pellucid.features.geometry`.
+the estimator that calls them. To read it, ``posterior`` has standard deviations and ``explanation`` the parts
+of a prediction. Descriptors of geometries are in :mod:`pellucid.features.geometry`.
 """

@@ -1,4 +1,4 @@
-"""Geometries, forces and atoms as they enter."""
+"""Geometries, forces, atoms and kernels as they enter."""
 
 from __future__ import annotations
 
@@ -6,13 +6,31 @@ from typing import Any
 
 import numpy as np
 
-SYMBOLS = """
-X H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr
-Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir
-Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl
-Mc Lv Ts Og
-""".split()  # noqa: SIM905
+from pellucid.data.elements import SYMBOLS, atomic_number
+from pellucid.kernels import RBF, Matern, RationalQuadratic
+from pellucid.kernels.stationary import _Stationary
+
+_NAMED: dict[str, _Stationary] = {
+    "matern52": Matern(nu=2.5),
+    "rbf": RBF(),
+    "rational_quadratic": RationalQuadratic(),
+}
 _TOUCHING = 1e-3  # of the median distance: atoms nearer than this coincide
+
+
+def as_force_kernel(kernel: Any) -> _Stationary:
+    """A kernel of the distance with a second derivative, by name or given."""
+    if isinstance(kernel, str):
+        if kernel not in _NAMED:
+            raise ValueError(f"Unknown kernel {kernel!r} for forces. Known names: {', '.join(_NAMED)}.")
+        return _NAMED[kernel]
+    if not isinstance(kernel, _Stationary) or np.ndim(kernel.length_scale):
+        raise ValueError(
+            f"Forces need a kernel of the distance with one length-scale, such as "
+            f"Matern(20.0, nu=2.5), RBF(20.0) or RationalQuadratic(20.0); got {kernel!r}."
+        )
+    kernel._bend(np.zeros(1))  # raises where there is no second derivative
+    return kernel
 
 
 def check_atoms(atoms: Any, n_atoms: int) -> np.ndarray:
@@ -22,17 +40,7 @@ def check_atoms(atoms: Any, n_atoms: int) -> np.ndarray:
     listed = list(atoms)
     if len(listed) != n_atoms:
         raise ValueError(f"atoms lists {len(listed)} atoms, but the geometries have {n_atoms}.")
-    numbers = np.empty(n_atoms, dtype=np.intp)
-    for k, atom in enumerate(listed):
-        if isinstance(atom, str):
-            if atom.strip().capitalize() not in SYMBOLS:
-                raise ValueError(f"atoms holds {atom!r}, which is no chemical symbol.")
-            numbers[k] = SYMBOLS.index(atom.strip().capitalize())
-        elif int(atom) == atom and 0 <= atom < len(SYMBOLS):
-            numbers[k] = int(atom)
-        else:
-            raise ValueError(f"atoms holds {atom!r}, which is no atomic number.")
-    return numbers
+    return np.array([atomic_number(atom) for atom in listed], dtype=np.intp)
 
 
 def check_geometries(R: Any, n_atoms: int | None = None) -> np.ndarray:
@@ -66,6 +74,18 @@ def check_forces(F: Any, R: np.ndarray) -> np.ndarray:
         raise ValueError(f"Forces must have the shape of the geometries, {R.shape}; got {F.shape}.")
     _finite(F, "forces")
     return F
+
+
+def unit_of(y: np.ndarray) -> float:
+    """Root mean square of forces, 1 if there are none; refused where its square is no number."""
+    top = float(np.abs(y).max())
+    if top == 0:
+        return 1.0
+    if not 1e-150 < top < 1e150:
+        raise ValueError(
+            f"Forces of up to {top:.1g} have squares that no number can hold: choose another unit."
+        )
+    return top * float(np.sqrt(np.mean((y / top) ** 2)))
 
 
 def check_energies(energies: Any, n: int) -> np.ndarray | None:

@@ -1,13 +1,16 @@
-"""Length-scale and ridge by exact leave-one-geometry-out, on a part of the training geometries.
+"""Length-scale and ridge by exact leave-one-geometry-out, on growing parts of the training geometries.
 
-The error of leaving one geometry out is smooth in the logarithm of both and has one valley, so a walk
-downhill on a ladder finds it: steps of 2 for the length-scale, of 10 for the ridge relative to the mean
+The error is the mean over geometries of the root mean square of their residuals, so that a few at the edge
+of what was sampled do not decide. It is smooth in the logarithm of both and has one valley, which a walk
+downhill on a ladder finds: steps of 2 for the length-scale, of 10 for the ridge relative to the mean
 variance of a force. The floor of the valley is flat: a longer length-scale with a smaller ridge fits as well,
 at the price of digits lost to cancellation. So a step has to gain half a percent.
 
-What looks like noise to a part of the geometries is mostly detail that more of them resolve. Its variance
-falls like the squared error, by a rate that the error on half of the part tells, and so does the ridge for
-all geometries.
+The walk takes place on a small part. What looks like noise to it is mostly detail that more geometries
+resolve, so a ridge of its size would be too large for all of them: by far, and it is the large side that is
+costly. With the length-scale found, the ridge therefore goes on to the best one for parts of twice, four
+times ... as many geometries. If it falls, it follows the same power of their number from the last part to
+all of them.
 """
 
 from __future__ import annotations
@@ -22,26 +25,29 @@ from pellucid.exceptions import IllConditionedWarning
 from pellucid.models.forces.hessian import ForceKernel, covariance_diagonal
 from pellucid.models.forces.solve import ForceProblem, leave_one_out
 
-_UNKNOWNS = 2000  # of the part that decides: a fraction of a second for each pair of values
+_UNKNOWNS = 2000  # of the first part: a fraction of a second for each pair of values
+_CHEAP = 6000  # unknowns up to which a part may be more than half of the whole: seconds for each ridge
+_MOST = 10_000  # unknowns of the largest part
+_NEARLY = 0.75  # of all geometries: a part as good as the whole
 _START = (64.0, 1e-8)  # length-scale in units of the descriptors' spread, and relative ridge
 _STEPS = (2.0, 10.0)
 _LOWEST = 1e-11  # relative ridges below this are lost in rounding
-_GAIN = 0.995  # a step is taken if the error falls below this share of itself
+_GAIN = 0.995  # a step of the walk is taken if the error falls below this share of itself
 
 
 @dataclass(frozen=True)
 class Trials:
-    """What was tried: length-scale, alpha and root mean square error of forces left out."""
+    """What was tried, and the error of forces left out: the mean over geometries of its root mean square."""
 
     length_scales: np.ndarray
     alphas: np.ndarray
-    rmse: np.ndarray
-    n_geometries: int
+    errors: np.ndarray
+    n_geometries: np.ndarray  # in the part that each was tried on
 
     @property
     def best(self) -> int:
-        """Number of the best trial."""
-        return int(np.argmin(self.rmse))
+        """Number of the best trial on the largest part."""
+        return int(np.argmin(np.where(self.n_geometries == self.n_geometries.max(), self.errors, np.inf)))
 
 
 def mean_variance(kernel: ForceKernel, X: np.ndarray, JQ: np.ndarray) -> float:
@@ -51,57 +57,105 @@ def mean_variance(kernel: ForceKernel, X: np.ndarray, JQ: np.ndarray) -> float:
     return float(np.einsum("nii->ni", blocks).mean())
 
 
+class _Bench:
+    """Errors of leaving one geometry out, on parts of the geometries, and what was tried."""
+
+    def __init__(self, problem: ForceProblem) -> None:
+        self.problem = problem
+        self.tried: dict[tuple[int, float, float], float] = {}
+        self.progress = Progress("length-scale and alpha by leave-one-out")
+
+    def ridge(self, length_scale: float, relative: float | None) -> float:
+        """Alpha from the ridge relative to the mean variance of a force; as given where that is ``None``."""
+        if relative is None:
+            return self.problem.alpha
+        kernel = self.problem.kernel.with_length_scale(length_scale)
+        return relative * mean_variance(kernel, self.problem.X, self.problem.JQ)
+
+    def error(self, size: int, length_scale: float, relative: float | None) -> float:
+        """Error of forces left out, for ``size`` geometries spread evenly."""
+        if relative is not None and relative < _LOWEST:
+            return np.inf
+        key = (size, length_scale, self.ridge(length_scale, relative))
+        if key not in self.tried:
+            problem = self.problem
+            rows = np.linspace(0, len(problem.X) - 1, size).astype(int)
+            part = replace(
+                problem,
+                kernel=problem.kernel.with_length_scale(length_scale),
+                X=problem.X[rows],
+                JQ=problem.JQ[rows],
+                y=problem.y[rows],
+                alpha=key[2],
+            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", IllConditionedWarning)
+                residuals = leave_one_out(part)
+            self.tried[key] = float(np.sqrt(np.mean(residuals**2, axis=1)).mean())
+            self.progress.step(f"error {self.tried[key]:.3g}")
+        return self.tried[key]
+
+    def trials(self) -> Trials:
+        """What was tried, part by part."""
+        sizes, scales, alphas, errors = np.array([(*key, self.tried[key]) for key in sorted(self.tried)]).T
+        return Trials(scales, alphas, errors, sizes.astype(int))
+
+
 def choose(problem: ForceProblem, *, length_scale: bool, alpha: bool) -> tuple[ForceProblem, Trials]:
     """The problem with the parameters that are to be chosen chosen, and what was tried."""
     n, m = problem.y.shape
-    rows = np.linspace(0, n - 1, min(n, max(_UNKNOWNS // m, 2))).astype(int)
-    part = replace(problem, X=problem.X[rows], JQ=problem.JQ[rows], y=problem.y[rows])
-    spread = float(np.sqrt(part.X.var(axis=0).sum())) or 1.0
-    tried: dict[tuple[int, int], tuple[float, float, float]] = {}
-    progress = Progress("length-scale and alpha by leave-one-out")
+    bench, sizes = _Bench(problem), _parts(n, m)
+    scale, relative = _walk(bench, sizes[0], length_scale=length_scale, alpha=alpha)
+    if relative is not None:
+        ridges = [_settle(bench, sizes[0], scale, relative)]
+        for size in sizes[1:]:
+            ridges.append(_settle(bench, size, scale, ridges[-1]))
+        power = np.log(ridges[-1] / ridges[0]) / np.log(sizes[-1] / sizes[0]) if len(sizes) > 1 else 0.0
+        relative = max(ridges[-1] * (n / sizes[-1]) ** min(power, 0.0), _LOWEST)
+    bench.progress.close()
+    kernel = problem.kernel.with_length_scale(scale)
+    return replace(problem, kernel=kernel, alpha=bench.ridge(scale, relative)), bench.trials()
 
-    def error(place: tuple[int, int]) -> float:
-        if place not in tried:
-            kernel = problem.kernel
-            if length_scale:
-                kernel = kernel.with_length_scale(spread * _START[0] * _STEPS[0] ** place[0])
-            ridge = problem.alpha
-            if alpha:
-                relative = _START[1] * _STEPS[1] ** place[1]
-                if relative < _LOWEST:
-                    return np.inf
-                ridge = relative * mean_variance(kernel, part.X, part.JQ)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", IllConditionedWarning)
-                residuals = leave_one_out(replace(part, kernel=kernel, alpha=ridge))
-            rmse = float(np.sqrt(np.mean(residuals**2)))
-            tried[place] = (float(kernel.kernel.length_scale), ridge, rmse)
-            progress.step(f"error {rmse:.3g}")
-        return tried[place][2]
 
-    place = (0, 0)
+def _parts(n: int, m: int) -> list[int]:
+    """Numbers of geometries in the parts: each twice the last, while a part costs little beside the whole."""
+    sizes = [min(n, max(_UNKNOWNS // m, 2))]
+    while sizes[-1] < _NEARLY * n:
+        size = min(2 * sizes[-1], n)
+        if size * m > (_CHEAP if size > n // 2 else _MOST):
+            break
+        sizes.append(size)
+    return sizes
+
+
+def _walk(bench: _Bench, size: int, *, length_scale: bool, alpha: bool) -> tuple[float, float | None]:
+    """Downhill to the length-scale and the relative ridge of one part; ``None`` for a ridge that is given."""
+    first = float(bench.problem.kernel.kernel.length_scale)
+    if length_scale:
+        rows = np.linspace(0, len(bench.problem.X) - 1, size).astype(int)
+        first = _START[0] * (float(np.sqrt(bench.problem.X[rows].var(axis=0).sum())) or 1.0)
+
+    def at(place: tuple[int, int]) -> tuple[float, float | None]:
+        return first * _STEPS[0] ** place[0], _START[1] * _STEPS[1] ** place[1] if alpha else None
+
     moves = [(0, -1), (0, 1)] * alpha + [(-1, 0), (1, 0)] * length_scale
     if alpha and length_scale:  # the valley is oblique: a longer scale wants a smaller ridge
         moves += [(1, -1), (-1, 1)]
+    place = (0, 0)
     while True:
-        best = min(((place[0] + i, place[1] + j) for i, j in moves), key=error)
-        if error(best) >= _GAIN * error(place):
-            break
+        around = [(place[0] + i, place[1] + j) for i, j in moves]
+        best = min(around, key=lambda other: bench.error(size, *at(other)))
+        if bench.error(size, *at(best)) >= _GAIN * bench.error(size, *at(place)):
+            return at(place)
         place = best
-    progress.close()
-    share = 1.0
-    if alpha and len(rows) < n:
-        kernel = problem.kernel.with_length_scale(tried[place][0])
-        half = replace(part, X=part.X[::2], JQ=part.JQ[::2], y=part.y[::2])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", IllConditionedWarning)
-            coarse = leave_one_out(replace(half, kernel=kernel, alpha=tried[place][1]))
-        rate = np.log2(max(np.sqrt(np.mean(coarse**2)) / tried[place][2], 1.0))
-        share = float((len(rows) / n) ** (2.0 * rate))
-    scales, alphas, rmse = np.array(sorted(tried.values())).T
-    chosen = replace(
-        problem,
-        kernel=problem.kernel.with_length_scale(tried[place][0]) if length_scale else problem.kernel,
-        alpha=share * tried[place][1],
-    )
-    return chosen, Trials(scales, alphas, rmse, len(rows))
+
+
+def _settle(bench: _Bench, size: int, length_scale: float, relative: float) -> float:
+    """The best relative ridge for a part, from that of a smaller one; it is looked for below first."""
+    for step in (1.0 / _STEPS[1], _STEPS[1]):
+        start = relative
+        while bench.error(size, length_scale, step * relative) < bench.error(size, length_scale, relative):
+            relative *= step
+        if relative != start:
+            break
+    return relative

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -10,23 +10,25 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.elements import SYMBOLS
 from pellucid.data.parameters import check_alphas, check_count
 from pellucid.effects import Summary
-from pellucid.features.geometry import Descriptors, pairs_of_atoms
-from pellucid.kernels import RBF, Kernel, Matern, RationalQuadratic
-from pellucid.kernels.stationary import _Stationary
-from pellucid.linalg import limited_threads, row_blocks, solve_cholesky
+from pellucid.features.geometry import Descriptors
+from pellucid.linalg import limited_threads
 from pellucid.models.forces.checks import (
-    SYMBOLS,
+    as_force_kernel,
     check_atoms,
     check_distinct,
     check_energies,
     check_forces,
     check_geometries,
     check_same_atoms,
+    unit_of,
 )
 from pellucid.models.forces.choice import Trials, choose
-from pellucid.models.forces.hessian import ForceKernel, ForceSum, covariance_columns, covariance_diagonal
+from pellucid.models.forces.explanation import ForceExplanation
+from pellucid.models.forces.hessian import ForceKernel, ForceSum
+from pellucid.models.forces.posterior import posterior_std
 from pellucid.models.forces.solve import (
     ForceProblem,
     choose_solver,
@@ -35,24 +37,6 @@ from pellucid.models.forces.solve import (
     solve_iterative,
 )
 from pellucid.models.forces.symmetries import check_symmetries
-
-_NAMED: dict[str, Kernel] = {
-    "matern52": Matern(nu=2.5),
-    "rbf": RBF(),
-    "rational_quadratic": RationalQuadratic(),
-}
-
-
-@dataclass(frozen=True)
-class ForceExplanation:
-    """An energy as a sum over training geometries, and its slope as a sum over pairs of atoms."""
-
-    energy: float
-    constant: float
-    parts: np.ndarray  # (n,): what each training geometry adds; constant + parts.sum() = energy
-    pairs: np.ndarray  # (d, 2): numbers of the atoms of each pair
-    tension: np.ndarray  # (d,): force along each pair, positive where the atoms repel each other
-    forces: np.ndarray  # (N, 3): the sum of the pairs' forces on each atom
 
 
 class ForceField(BaseEstimator):
@@ -76,7 +60,7 @@ class ForceField(BaseEstimator):
         numbers from 0, which are completed to a group.
     solver : {"auto", "closed", "iterative"}, default="auto"
         ``"closed"`` factors the covariance matrix, ``"iterative"`` takes steps of conjugate gradients without
-        ever forming it. ``"auto"`` goes by size and memory, and says why in ``solver_reason_``.
+        ever forming it. ``"auto"`` goes by memory and predicted time, and says why in ``solver_reason_``.
     alpha : float or "loo", default="loo"
         Ridge strength: the variance of noise in the forces, for a kernel of amplitude one. Larger is
         smoother. ``"loo"`` chooses it by exact leave-one-geometry-out, together with the length-scale.
@@ -185,6 +169,7 @@ class ForceField(BaseEstimator):
         F = check_forces(F, R)
         E = check_energies(energies, len(R))
         check_count(self.max_iter, "max_iter", 1)
+        check_alphas(self.tol, "tol")
         if len(R) < 2:
             raise ValueError(f"A force field needs at least 2 geometries, got {len(R)}.")
         self.atoms_ = check_atoms(atoms, R.shape[1])
@@ -196,10 +181,10 @@ class ForceField(BaseEstimator):
                 self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
             Q, JQ = D.internal()
             y = np.einsum("npm,np->nm", Q, F.reshape(len(F), -1))
-            unit = _unit(y)
+            unit = unit_of(y)
             problem = self._state(D.X, JQ, y / unit, again)
             if self.trials_ is not None and not again:
-                self.trials_ = replace(self.trials_, rmse=unit * self.trials_.rmse)
+                self.trials_ = replace(self.trials_, errors=unit * self.trials_.errors)
             start = None
             if again:
                 start = np.einsum("npm,np->nm", Q, self.dual_coef_.reshape(len(R), -1)).ravel() / unit
@@ -216,16 +201,7 @@ class ForceField(BaseEstimator):
         """The problem with kernel and alpha: those of the last fit, given, or chosen."""
         if again:
             return ForceProblem(ForceKernel(self.kernel_, self.permutations_), X, JQ, y, self.alpha_)
-        named = isinstance(self.kernel, str)
-        if named and self.kernel not in _NAMED:
-            raise ValueError(f"Unknown kernel {self.kernel!r} for forces. Known names: {', '.join(_NAMED)}.")
-        kernel = _NAMED[self.kernel] if named else self.kernel
-        if not isinstance(kernel, _Stationary) or np.ndim(kernel.length_scale):
-            raise ValueError(
-                f"Forces need a kernel of the distance with one length-scale, such as "
-                f"Matern(20.0, nu=2.5), RBF(20.0) or RationalQuadratic(20.0); got {kernel!r}."
-            )
-        kernel._bend(np.zeros(1))  # raises where there is no second derivative
+        named, kernel = isinstance(self.kernel, str), as_force_kernel(self.kernel)
         chosen = isinstance(self.alpha, str)
         if chosen and self.alpha != "loo":
             raise ValueError(f"alpha must be a positive number or 'loo', got {self.alpha!r}.")
@@ -239,7 +215,7 @@ class ForceField(BaseEstimator):
         return problem
 
     def _solve(self, problem: ForceProblem, start: np.ndarray | None) -> np.ndarray:
-        choice = choose_solver(self.solver, problem.size)
+        choice = choose_solver(self.solver, problem)
         self.solver_, self.solver_reason_ = choice.name, choice.reason
         if choice.name == "closed":
             self.residuals_ = np.zeros(0)
@@ -290,7 +266,7 @@ class ForceField(BaseEstimator):
         energy, forces = self._evaluate(D)
         if not return_std:
             return energy + self.constant_, forces
-        return energy + self.constant_, forces, self._std(D)
+        return energy + self.constant_, forces, posterior_std(self._fitted_problem()[0], D, self.scale_)
 
     def _fitted_problem(self) -> tuple[ForceProblem, np.ndarray]:
         """The problem that was solved, and the internal coordinates of its geometries."""
@@ -298,27 +274,6 @@ class ForceField(BaseEstimator):
         Q, JQ = D.internal()
         y = np.einsum("npm,np->nm", Q, self.F_fit_.reshape(len(Q), -1))
         return ForceProblem(ForceKernel(self.kernel_, self.permutations_), D.X, JQ, y, self.alpha_), Q
-
-    def _std(self, D: Descriptors) -> np.ndarray:
-        """Posterior standard deviations: prior minus what the training forces explain."""
-        problem, _ = self._fitted_problem()
-        n, m = problem.y.shape
-        _, L = solve_closed(problem)
-        Q, JQ = D.internal()
-        out = np.empty((len(D.X), 3 * D.n_atoms))
-        for rows in row_blocks(len(D.X), 8.0 * 3 * m * problem.size):
-            k = len(D.X[rows])
-            both = (np.concatenate([problem.X, D.X[rows]]), np.concatenate([problem.JQ, JQ[rows]]))
-            cross = covariance_columns(problem.kernel, *both, np.arange(n * m, (n + k) * m))[: n * m]
-            solved = solve_cholesky(L, cross)
-            prior = covariance_diagonal(problem.kernel, D.X[rows], JQ[rows])
-            for i in range(k):
-                c = slice(i * m, (i + 1) * m)
-                left = prior[i] - cross[:, c].T @ solved[:, c]
-                q = Q[rows][i]
-                out[rows.start + i] = np.einsum("pm,mk,pk->p", q, left, q)
-        std = np.sqrt(np.maximum(out, 0.0) * self.scale_)
-        return std.reshape(len(D.X), D.n_atoms, 3)
 
     def leave_one_out(self) -> np.ndarray:
         """Residuals of the forces of every training geometry, predicted by the model of all others.
@@ -336,6 +291,7 @@ class ForceField(BaseEstimator):
 
     def score(self, R: Any, F: Any) -> float:
         """Share of the variance of forces explained, R²; 1 is perfect."""
+        check_is_fitted(self)
         R = check_geometries(R, len(self.atoms_))
         F = check_forces(F, R)
         error = self.predict(R)[1] - F
@@ -359,18 +315,7 @@ class ForceField(BaseEstimator):
         R = check_geometries(geometry, len(self.atoms_))
         if len(R) != 1:
             raise ValueError(f"explain takes one geometry, got {len(R)}.")
-        D = Descriptors.of(R)
-        parts = self._sum.parts(D.X[0])
-        _, downhill = self._sum.evaluate(D.X)
-        length = np.linalg.norm(D.G[0], axis=1)  # derivative of x along the pair
-        return ForceExplanation(
-            float(self.constant_ + parts.sum()),
-            float(self.constant_),
-            parts,
-            np.column_stack(pairs_of_atoms(len(self.atoms_))),
-            -downhill[0] * length,
-            D.pull_back(downhill)[0],
-        )
+        return ForceExplanation.of(self._sum, Descriptors.of(R), self.constant_)
 
     def summary(self) -> Summary:
         """What was fitted, on half a screen; print it."""
@@ -384,20 +329,6 @@ class ForceField(BaseEstimator):
             ("solver", f"{self.solver_}: {self.solver_reason_}"),
         ]
         if self.trials_ is not None:
-            rmse = self.trials_.rmse.min()
-            facts.append(
-                ("leave-one-out RMSE of forces", f"{rmse:.3g}, on {self.trials_.n_geometries} geometries")
-            )
+            error, n = (v[self.trials_.best] for v in (self.trials_.errors, self.trials_.n_geometries))
+            facts.append(("leave-one-out error of forces", f"{error:.3g}, on {n} geometries"))
         return Summary(type(self).__name__, facts)
-
-
-def _unit(y: np.ndarray) -> float:
-    """Root mean square of forces, 1 if there are none; refused where its square is no number."""
-    top = float(np.abs(y).max())
-    if top == 0:
-        return 1.0
-    if not 1e-150 < top < 1e150:
-        raise ValueError(
-            f"Forces of up to {top:.1g} have squares that no number can hold: choose another unit."
-        )
-    return top * float(np.sqrt(np.mean((y / top) ** 2)))

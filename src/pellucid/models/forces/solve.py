@@ -7,19 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._progress import Progress
 from pellucid.linalg import (
     available_memory,
     cholesky_in_place,
+    conjugate_gradients,
     format_bytes,
+    inverse_blocks_in_place,
+    low_rank_preconditioner,
     pivoted_cholesky,
     require_memory,
     solve_cholesky,
 )
-from pellucid.linalg.conjugate_gradients import conjugate_gradients, low_rank_preconditioner
 from pellucid.models.forces.hessian import (
     ForceKernel,
     ForceSum,
@@ -29,9 +30,10 @@ from pellucid.models.forces.hessian import (
 )
 
 SOLVERS = ("closed", "iterative")
-_LARGEST = 30_000  # unknowns up to which a factorisation is faster than steps of conjugate gradients
 _SHARE = 0.3  # of the memory that is left, for the columns of the preconditioner
-_PROTOTYPES = 4000  # at most so many columns
+_PROTOTYPES = 2000  # at most so many columns: about where making them costs as much as the steps they save
+_STEPS = 16.0  # that are taken, over the share of all columns that are prototypes; as seen
+_MUCH = 3.0  # times as fast is what the iterative solver has to be, as its steps are a guess
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,19 +84,37 @@ class SolverChoice:
     reason: str
 
 
-def choose_solver(solver: str, size: int) -> SolverChoice:
-    """The solver asked for, or the one that suits the number of unknowns and the memory."""
+def choose_solver(solver: str, problem: ForceProblem) -> SolverChoice:
+    """The solver asked for, or the one that suits the memory and the time that each is predicted to take."""
     if solver in SOLVERS:
         return SolverChoice(solver, "as asked for")
     if solver != "auto":
         raise ValueError(f"solver must be 'auto', 'closed' or 'iterative', got {solver!r}.")
-    need, have = 8.0 * 1.05 * size**2, available_memory()
+    size, have = problem.size, available_memory()
     text = f"{size} unknowns, whose matrix takes {format_bytes(8.0 * size**2)}"
-    if need > have:
+    if 8.0 * 1.05 * size**2 > have:
         return SolverChoice("iterative", f"{text} of {format_bytes(have)} left")
-    if size > _LARGEST:
-        return SolverChoice("iterative", f"{text}; steps are faster than a factorisation of that size")
+    closed, iterative = predicted_operations(problem)
+    if closed > _MUCH * iterative:
+        return SolverChoice("iterative", f"{text}; steps should be {closed / iterative:.0f} times as fast")
     return SolverChoice("closed", text)
+
+
+def predicted_operations(problem: ForceProblem) -> tuple[float, float]:
+    """Operations of the closed and of the iterative solution.
+
+    A factorisation, against making the preconditioner and taking steps: each of four products with
+    descriptors and two with the prototypes.
+    """
+    (n, d), S, size = problem.X.shape, len(problem.kernel.pairs), problem.size
+    rank = _n_prototypes(size)
+    step = 8.0 * n * n * S * d + 4.0 * size * rank
+    return size**3 / 3.0, 10.0 * size * rank**2 + _STEPS * size / rank * step
+
+
+def _n_prototypes(size: int) -> int:
+    """Columns of the preconditioner, of which three copies are held."""
+    return max(int(min(_PROTOTYPES, size // 2 + 1, _SHARE * available_memory() / (3 * 8.0 * size))), 1)
 
 
 def solve_closed(problem: ForceProblem) -> tuple[np.ndarray, np.ndarray]:
@@ -111,14 +131,13 @@ def solve_iterative(
 
     The preconditioner comes from prototype columns of the matrix, chosen by randomly pivoted Cholesky.
     """
-    size = problem.size
-    rank = int(min(_PROTOTYPES, size // 2 + 1, _SHARE * available_memory() / (3 * 8.0 * size)))
+    rank = _n_prototypes(problem.size)
     diagonal = np.einsum("nii->ni", covariance_diagonal(problem.kernel, problem.X, problem.JQ)).ravel()
 
     def columns(index: np.ndarray) -> np.ndarray:
         return covariance_columns(problem.kernel, problem.X, problem.JQ, index)
 
-    factor = pivoted_cholesky(columns, diagonal, max(rank, 1), tolerance=1e-14, random_state=0).factor
+    factor = pivoted_cholesky(columns, diagonal, rank, tolerance=1e-14, random_state=0).factor
     progress = Progress("conjugate gradients")
     found = conjugate_gradients(
         problem.product(),
@@ -149,8 +168,4 @@ def leave_one_out(problem: ForceProblem) -> np.ndarray:
     """
     a, L = solve_closed(problem)
     n, m = problem.y.shape
-    inverse, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
-    blocks = np.array([inverse[i * m : (i + 1) * m, i * m : (i + 1) * m] for i in range(n)])
-    lower = np.tril(blocks)
-    full = lower + np.swapaxes(np.tril(blocks, -1), 1, 2)
-    return np.linalg.solve(full, a.reshape(n, m, 1))[:, :, 0]
+    return np.linalg.solve(inverse_blocks_in_place(L, m), a.reshape(n, m, 1))[:, :, 0]

@@ -18,7 +18,12 @@ class KernelClassifier(KernelGLMClassification):
 
     Parameters
     ----------
-    {kernel, loss, alpha, alphas, cv, fit_intercept, n_components, max_iter, weights}
+    {kernel}
+    loss : {"logistic", "ordinal", "hinge", "squared_hinge"}, default="logistic"
+        Logistic gives probabilities, multinomial for more than two classes. Ordinal is for classes with an
+        order, such as grades: one score and thresholds between the classes (proportional odds). The hinge
+        losses are support vector machines, one against the rest.
+    {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights}
 
     Attributes
     ----------
@@ -34,6 +39,8 @@ class KernelClassifier(KernelGLMClassification):
     >>> model.score(X[400:], y[400:]) > 0.96
     True
     """
+
+    _kinds = ("classification", "ordinal")
 
     def __init__(
         self,

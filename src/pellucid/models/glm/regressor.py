@@ -6,11 +6,12 @@ from typing import Any
 
 from pellucid._docs import inherit_docs, store_parameters
 from pellucid.models.common.glm_regression import KernelGLMRegression
+from pellucid.models.common.survival import SurvivalCurves
 
 
 @inherit_docs
-class KernelGLMRegressor(KernelGLMRegression):
-    r"""Kernel regression for counts, positive amounts and plain numbers: Poisson, gamma or squared loss.
+class KernelGLMRegressor(SurvivalCurves, KernelGLMRegression):
+    r"""Kernel regression of counts, amounts, quantiles and plain numbers: Poisson, gamma, quantile loss, ...
 
     Minimises :math:`\sum_i s_i\, \ell(y_i, \eta_i) + \tfrac{\alpha}{2}\|f\|^2` with :math:`\eta_i = o_i +
     f(x_i) + b`, an unpenalised intercept ``b`` and offsets ``o``; for Poisson and gamma the prediction is
@@ -19,13 +20,19 @@ class KernelGLMRegressor(KernelGLMRegression):
     Parameters
     ----------
     {kernel}
-    loss : {"poisson", "gamma", "squared"}, default="poisson"
-        What a good fit means.
+    loss : str or Loss, default="poisson"
+        What a good fit means: ``"poisson"`` and ``"negative_binomial"`` for counts, ``"gamma"`` and
+        ``"tweedie"`` for amounts (the latter with zeros), ``"squared"``, ``"huber"``, ``"expectile"`` and
+        ``"quantile"`` for numbers of any sign, ``"binomial"`` for proportions, ``"cox"`` for times until an
+        event, some of them censored. What a loss leaves open (a dispersion, a power, a threshold) is
+        estimated; to fix it pass the loss itself, as ``pellucid.losses.Tweedie(1.5)``.
     {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights}
+    quantile : float or list of floats, default=0.5
+        Level of the quantile or expectile, for these losses; several at once share the kernel and alpha.
 
     Attributes
     ----------
-    {kernel_, alpha_, alpha_path_, dual_coef_, intercept_, X_fit_, kernel_accuracy_, n_iter_}
+    {kernel_, loss_, alpha_, alpha_path_, dual_coef_, intercept_, X_fit_, kernel_accuracy_, n_iter_}
     {n_features_in_, feature_names_in_}
 
     Examples
@@ -40,6 +47,8 @@ class KernelGLMRegressor(KernelGLMRegression):
     array([2.7, 0.5])
     """
 
+    _kinds = ("regression", "counts", "proportions", "survival")
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -52,5 +61,6 @@ class KernelGLMRegressor(KernelGLMRegression):
         n_components: int | None = None,
         max_iter: int = 100,
         weights: str = "auto",
+        quantile: Any = 0.5,
     ) -> None:
         store_parameters(self, locals())

@@ -1,7 +1,5 @@
 """What interpretable kernel models share: projection, coefficients, standard errors."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +15,7 @@ from pellucid.effects.inference import coefficient_errors
 from pellucid.effects.linear import LinearView, WeightedColumns
 from pellucid.exceptions import FidelityWarning
 from pellucid.linalg import apply, column_moments
+from pellucid.losses import Loss
 from pellucid.models.common.glm_base import KernelGLMBase
 from pellucid.models.common.kernel_features import KernelFeatures
 from pellucid.solvers import GLMProblem
@@ -69,8 +68,8 @@ class InterpretableBase(KernelGLMBase):
 
     def _fit_rows(
         self, rows: np.ndarray, problems: Sequence[GLMProblem], folds: Folds
-    ) -> tuple[KernelFeatures, list[Any]]:
-        features, fits = super()._fit_rows(rows, problems, folds)  # the kernel model itself
+    ) -> tuple[KernelFeatures, list[GLMProblem], list[Any]]:
+        features, problems, fits = super()._fit_rows(rows, problems, folds)  # the kernel model itself
         self.kernel_alpha_ = self.alpha_
         F, weight = features.Z, problems[0].weight
         columns = WeightedColumns.of(rows, weight, fit_intercept=bool(self.fit_intercept))
@@ -97,7 +96,11 @@ class InterpretableBase(KernelGLMBase):
             classes=isinstance(self, ClassifierMixin),
         )
         self.kaf_ = self.certificate_.kaf
-        return features, fits
+        return features, problems, fits
+
+    def _publish(self, losses: list[Loss]) -> None:
+        self.kernel_alpha_ *= self._alpha_unit
+        super()._publish(losses)
 
     def _scores(self, X: Any, how: str = "linear") -> np.ndarray:
         if how not in ("linear", "kernel"):

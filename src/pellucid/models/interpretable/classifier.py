@@ -1,7 +1,5 @@
 """Kernel classification with coefficients on the original features."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,12 +1,11 @@
 """Kernel regression with coefficients on the original features."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from pellucid._docs import inherit_docs, store_parameters
+from pellucid.losses import Loss
 from pellucid.models.common.glm_regression import KernelGLMRegression
 from pellucid.models.interpretable.base import InterpretableBase
 
@@ -24,9 +23,9 @@ class InterpretableKernelRegressor(InterpretableBase, KernelGLMRegression):
     Parameters
     ----------
     {kernel}
-    loss : {"squared", "poisson", "gamma"}, default="squared"
-        What a good fit means.
-    {alpha, alphas, cv, fit_intercept, n_components, max_iter, certify, weights}
+    loss : str or Loss, default="squared"
+        What a good fit means; those of :class:`KernelGLMRegressor`.
+    {alpha, alphas, cv, fit_intercept, n_components, max_iter, certify, weights, quantile}
 
     Attributes
     ----------
@@ -61,8 +60,16 @@ class InterpretableKernelRegressor(InterpretableBase, KernelGLMRegression):
         max_iter: int = 100,
         certify: int = 5,
         weights: str = "auto",
+        quantile: float = 0.5,
     ) -> None:
         store_parameters(self, locals())
+
+    def _stated_losses(self) -> list[Loss]:
+        if np.ndim(self.quantile):
+            raise ValueError(
+                f"Coefficients are of one level; quantile must be a number, got {self.quantile!r}."
+            )
+        return super()._stated_losses()
 
     def predict(self, X: Any, how: str = "linear", *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """Predicted means, by the coefficients or by the full kernel model.

@@ -1,7 +1,5 @@
 """What both ISK estimators share: parameters, the two phases, effects and summary."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -193,16 +191,7 @@ class ISKBase(TermModel):
         effects : dict from the name of a term to its Effect
         """
         check_is_fitted(self)
-        return term_effects(
-            self._pairs,
-            self._scaler,
-            self._grids,
-            self._densities,
-            self.terms_,
-            (self._W, self._beta, self._mean, self._sd),
-            self._class_names(),
-            against if purify else None,
-        )
+        return term_effects(self, against if purify else None)
 
     @property
     def effects_(self) -> dict[str, Effect]:

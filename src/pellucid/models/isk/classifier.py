@@ -1,7 +1,5 @@
 """ISK for classes: pairwise Fourier features, a dense model, and a sparse model of its components."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pellucid._docs import inherit_docs, store_parameters
@@ -19,36 +17,22 @@ class ISKClassifier(TermClassifier, ISKBase):
 
     Parameters
     ----------
-    {sigma}
-    {n_components}
-    {alpha}
-    {sparse_alpha}
-    {l1_ratio}
+    {sigma, n_components, alpha, sparse_alpha, l1_ratio}
     loss : {"logistic", "squared_hinge", "hinge"}, default="logistic"
         The published method has the hinge loss. The logistic loss is the default as it is smooth, which makes
         it the fastest to fit, and gives probabilities; error rates hardly differ.
-    {scaling}
-    {kernel}
-    {cv}
-    {max_iter}
-    {random_state}
-    {weights}
+    {scaling, kernel, cv, max_iter, random_state, weights}
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    {terms_}
-    {term_names_}
+    {terms_, term_names_}
     importances_ : Importances
         :math:`|\beta|` of the terms; with more than two classes the largest over the classes.
     intercept_ : float or ndarray of shape (n_classes,)
         Constant part of the linear predictor: log-odds, or the score of the hinge losses.
-    {effects_}
-    {sigma_}
-    {path_}
-    {trials_}
-    {solver_}
+    {effects_, sigma_, path_, trials_, solver_}
 
     Notes
     -----

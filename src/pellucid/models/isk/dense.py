@@ -1,7 +1,5 @@
 """Phase 1 of ISK: the dense model on all pairwise features, and the choice of sigma and alpha by folds."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

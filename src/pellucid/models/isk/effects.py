@@ -1,14 +1,12 @@
 """Effects of an ISK model on grids of the original features."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from pellucid.effects import Effect, Grid, Term, purify_effects, term_name
-from pellucid.features.pairs import PairMap
 from pellucid.features.scaling import Scaler, Warp
 from pellucid.linalg import row_blocks
 from pellucid.models.isk.rows import Rows
@@ -41,7 +39,7 @@ class Densities:
     pairs: dict[Term, np.ndarray]
 
     @classmethod
-    def count(cls, rows: Rows, grids: list[Grid], terms: Sequence[Term]) -> Densities:
+    def count(cls, rows: Rows, grids: list[Grid], terms: Sequence[Term]) -> Self:
         """One pass over the rows."""
         features = [np.zeros(len(grid)) for grid in grids]
         pairs = {t: np.zeros((len(grids[t[0]]), len(grids[t[1]]))) for t in terms if len(t) == 2}
@@ -71,22 +69,14 @@ def _nearest(grid: Grid, column: Warp, x: np.ndarray) -> np.ndarray:
     return np.searchsorted(middle, x.astype(float))
 
 
-def term_effects(
-    pairs: PairMap,
-    scaler: Scaler,
-    grids: list[Grid],
-    densities: Densities,
-    terms: Sequence[Term],
-    model: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
-    outputs: tuple[str, ...],
-    purify: str | None,
-) -> dict[str, Effect]:
-    """Effects of all terms by name; ``purify`` is the distribution to purify against, or ``None``."""
-    W, beta, mean, sd = model
-    scaled = [column.at(grid.points) for column, grid in zip(scaler.columns, grids, strict=True)]
+def term_effects(model: Any, purify: str | None) -> dict[str, Effect]:
+    """Effects of a model's terms by name; ``purify`` is the distribution to purify against, or ``None``."""
+    W, beta, mean, sd = model._W, model._beta, model._mean, model._sd
+    pairs, grids, densities, outputs = model._pairs, model._grids, model._densities, model._class_names()
+    scaled = [column.at(grid.points) for column, grid in zip(model._scaler.columns, grids, strict=True)]
     names = [grid.feature for grid in grids]
     found = []
-    for k, term in enumerate(terms):
+    for k, term in enumerate(model.terms_):
         layers = []
         for c in range(W.shape[1]):
             if len(term) == 1:

@@ -4,8 +4,6 @@ Both ways return weights of the features, of shape (F, q), for all rows and then
 largest number of steps; and whether every fit converged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

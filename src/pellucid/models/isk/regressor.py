@@ -1,7 +1,5 @@
 """ISK for numbers: pairwise Fourier features, a dense model, and a sparse model of its components."""
 
-from __future__ import annotations
-
 from pellucid._docs import inherit_docs
 from pellucid.models.common.terms import TermRegressor
 from pellucid.models.isk.base import ISKBase
@@ -29,31 +27,17 @@ class ISKRegressor(TermRegressor, ISKBase):
 
     Parameters
     ----------
-    {sigma}
-    {n_components}
-    {alpha}
-    {sparse_alpha}
-    {l1_ratio}
-    {scaling}
-    {kernel}
-    {cv}
-    {max_iter}
-    {random_state}
-    {weights}
+    {sigma, n_components, alpha, sparse_alpha, l1_ratio, scaling, kernel, cv, max_iter}
+    {random_state, weights}
 
     Attributes
     ----------
-    {terms_}
-    {term_names_}
+    {terms_, term_names_}
     importances_ : Importances
         Their :math:`|\beta|`, in units of the target; ``importances_.relative`` is relative to the largest.
     intercept_ : float
         Mean prediction over the training rows.
-    {effects_}
-    {sigma_}
-    {path_}
-    {trials_}
-    {solver_}
+    {effects_, sigma_, path_, trials_, solver_}
 
     Notes
     -----

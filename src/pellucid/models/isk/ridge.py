@@ -1,7 +1,5 @@
 """Phase 1 of ISK at one sigma: what the squared loss needs of the rows, for every alpha and every fold."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows of a fit, seen a block at a time: scaled on the way, grouped by fold, or as factors in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ To hold a fold out honestly, its components must come from a dense model that ha
 are made with the weights that phase 1 found without f, for all rows, and standardised on the rows outside f.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

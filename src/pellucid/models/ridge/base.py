@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.data.parameters import check_alpha, check_alphas
+from pellucid.data.parameters import check_alpha, check_alphas, check_count
 from pellucid.data.targets import unit_of
 from pellucid.effects import AlphaPath, Influence, LeaveOneOut, Summary
 from pellucid.kernels import ALIASES
 from pellucid.linalg import limited_threads, power_of_two, require_memory
 from pellucid.models.common.kernel_machine import KernelMachine
 from pellucid.models.common.length_scale import choose_length_scale
-from pellucid.models.common.ridge_fit import RidgeFit, Score, Settings, fit_ridge, gram
+from pellucid.models.common.ridge_fit import fit_ridge, gram
+from pellucid.models.common.ridge_types import RidgeFit, Score, Settings
 from pellucid.solvers import Fits, Posterior
 
 _SQUARABLE = (
@@ -35,10 +36,21 @@ class KernelRidgeBase(KernelMachine):
     alphas : array-like, optional
         The values among which a named criterion chooses; by default four per decade up to 1e3 times the mean
         variance of the kernel, from 1e-9 times it, or from 1e-6 times it for classes.
-    solver : {"auto", "primal", "cholesky", "spectral"}, default="auto"
+    solver : {"auto", "primal", "cholesky", "spectral", "iterative", "landmarks"}, default="auto"
         ``"primal"`` works with explicit features, ``"cholesky"`` factors the kernel matrix once per alpha,
-        ``"spectral"`` decomposes it once for all. ``"auto"`` takes the cheapest and says why in
-        ``solver_reason_``.
+        ``"spectral"`` decomposes it once for all. ``"iterative"`` multiplies with a kernel matrix that is
+        formed block by block and never stored, ``"landmarks"`` restricts the function to the span of some
+        rows; with these two ``loo_`` is an estimate, or that of the landmarks. ``"auto"`` takes the cheapest
+        by the number of rows and says why in ``solver_reason_``.
+    n_components : int, optional
+        For many rows: the number of landmarks, or the rank of the preconditioner. More landmarks come nearer
+        to the exact model; a larger rank means fewer steps. By default the number of rows decides.
+    tol : float, default=1e-4
+        For the iterative solver: how far fitted values may be from the exact ones, in root mean square, as a
+        share of the target's standard deviation. Smaller takes longer, about in proportion to its logarithm.
+    random_state : int, default=0
+        Seed of everything drawn at random with many rows: pivots, landmarks, probes. The same seed gives the
+        same model on the same number of threads.
     indefinite : {"raise", "clip"}, default="raise"
         What to do with a kernel matrix that has negative eigenvalues: refuse it, or drop its negative part.
 
@@ -57,12 +69,17 @@ class KernelRidgeBase(KernelMachine):
         Log likelihood of the targets under the Gaussian process (restricted when there is an intercept).
     solver_, solver_reason_ : str
         The solver that was used, and why.
+    solver_report_ : SolverReport
+        For many rows: rank, precision, expected and measured time, and the gap to the exact answer.
     """
 
     alpha: Any
     alphas: Any
     solver: str
     indefinite: str
+    n_components: int | None = None
+    tol: float = 1e-4
+    random_state: int = 0
     alpha_per_output: bool = False  # a parameter of KernelRidge alone
     loo_: LeaveOneOut
     _alpha_floor = 1e-9  # smallest alpha tried, relative to the mean variance of the kernel
@@ -71,7 +88,11 @@ class KernelRidgeBase(KernelMachine):
     def _enter(self, X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
         if self.indefinite not in ("raise", "clip"):
             raise ValueError(f"indefinite must be 'raise' or 'clip', got {self.indefinite!r}.")
-        for name in ("coef_", "_posterior"):
+        if self._rank is not None:
+            check_count(self._rank, "n_components", 1)
+        if not 0.0 < self.tol < 1.0:
+            raise ValueError(f"tol must be between 0 and 1, got {self.tol!r}.")
+        for name in ("coef_", "_posterior", "solver_report_", "log_marginal_likelihood_"):
             self.__dict__.pop(name, None)
         return super()._enter(X, sample_weight)
 
@@ -104,6 +125,9 @@ class KernelRidgeBase(KernelMachine):
             self.alpha_per_output,
             self.indefinite,
             self._alpha_floor,
+            self._rank,
+            float(self.tol),
+            int(self.random_state),
         )
         if settings.criterion is not None and len(targets) < 2:
             raise ValueError(
@@ -123,15 +147,23 @@ class KernelRidgeBase(KernelMachine):
             else:
                 kernel = self._given_kernel(rows)
             fit = fit_ridge(kernel, rows, targets, s, settings, score=figure, path=path)
-        self.X_fit_, self.weight_fit_ = rows, s
+        self._centres = fit.centres
+        self.X_fit_, self.weight_fit_ = rows if fit.centres is None else rows[fit.centres], s
         self._store(fit)
         return fit
+
+    @property
+    def _rank(self) -> int | None:
+        """Landmarks, or rank of the preconditioner, where the user says so."""
+        return self.n_components
 
     def _store(self, fit: RidgeFit) -> None:
         """Keep what a fit in units of ``_unit`` says, in units of ``y``."""
         unit, weight = self._unit, self.weight_fit_
         self.kernel_ = fit.kernel
         self.solver_, self.solver_reason_ = fit.choice.name, fit.choice.reason
+        if fit.report is not None:
+            self.solver_report_ = fit.report
         self._alpha = fit.alpha
         self._dual = fit.dual_coef * unit
         self._primal = None if fit.primal_coef is None else fit.primal_coef * unit
@@ -144,22 +176,30 @@ class KernelRidgeBase(KernelMachine):
             # A given alpha is the noise variance of a Gaussian process of scale one; a chosen one only fixes
             # the ratio of noise to signal.
             self._scale = fit.scale * unit**2 if self._chosen else np.ones(len(unit))
+        self._likelihood = self._log_likelihood(fit)
+        several = self.alpha_per_output or np.ndim(self.alpha) > 0
+        self.alpha_ = self._alpha if several and not self._single else float(self._alpha[0])
+        self.effective_dof_ = float(self._dof[0])
+
+    def _log_likelihood(self, fit: RidgeFit) -> np.ndarray:
+        """Log likelihood per output in units of ``y``; NaN where only its products with K are known."""
+        unit = self._unit
+        if fit.log_likelihood is None:
+            return np.full(len(unit), np.nan)
         if self._chosen:
             likelihood = fit.log_likelihood(None)
         else:  # targets that are much smaller than the process say nothing, much larger ones are impossible
             near = np.clip(unit, 1.0 / _SQUARABLE, _SQUARABLE)
             likelihood = np.where(unit > near, -np.inf, fit.log_likelihood(1.0 / near**2))
             unit = near
-        self._likelihood = likelihood - self._free * np.log(unit)
-        several = self.alpha_per_output or np.ndim(self.alpha) > 0
-        self.alpha_ = self._alpha if several and not self._single else float(self._alpha[0])
-        self.effective_dof_ = float(self._dof[0])
+        return likelihood - self._free * np.log(unit)
 
     def _publish(self) -> None:
         """Coefficients and likelihood in the shape of ``y``."""
         self.dual_coef_ = self._shaped(self._dual)
         self.intercept_ = self._shaped(self._intercept)
-        self.log_marginal_likelihood_ = self._shaped(self._likelihood)
+        if not np.isnan(self._likelihood).any():
+            self.log_marginal_likelihood_ = self._shaped(self._likelihood)
 
     @property
     def _free(self) -> float:
@@ -202,6 +242,11 @@ class KernelRidgeBase(KernelMachine):
     # ------------------------------------------------------------ predicting
     def _get_posterior(self, output: int = 0) -> Posterior:
         """The factored system of one output, made when first asked for and not stored with the model."""
+        if self._centres is not None:
+            raise ValueError(
+                "This model keeps only its landmarks, so it has no posterior and no influence of training "
+                "rows: fit it with solver='iterative', or a sample of the rows with solver='cholesky'."
+            )
         cache = self.__dict__.setdefault("_posterior", {})
         alpha = float(self._alpha[output])
         if alpha not in cache:
@@ -236,6 +281,7 @@ class KernelRidgeBase(KernelMachine):
         Influence
         """
         X = self._check_new_rows(X)
+        self._get_posterior(0)
         K = self._cross_gram(X)
         shape = (len(X), len(self._kept), len(self._intercept))
         contributions, deletion = np.zeros(shape), np.zeros(shape)
@@ -286,13 +332,21 @@ class KernelRidgeBase(KernelMachine):
             edge = [name for name, end in ends if np.all(self._alpha == self.loo_.path.alphas[end])]
             chosen += "".join(f", the {name} tried" for name in edge[:1])
         facts: list[tuple[str, object]] = [
-            ("rows", len(self.X_fit_)),
+            ("rows", len(self.weight_fit_)),
             ("kernel", str(self.kernel_)),
             ("alpha", f"{_show(self._alpha)} ({chosen})"),
             ("solver", f"{self.solver_}: {self.solver_reason_}"),
+            *self._gap_fact(),
             ("effective degrees of freedom", _show(self._dof)),
         ]
         return Summary(type(self).__name__, facts + own)
+
+    def _gap_fact(self) -> list[tuple[str, object]]:
+        report = getattr(self, "solver_report_", None)
+        if report is None:
+            return []
+        how = f"rank {report.rank}" if report.solver == "iterative" else f"{report.rank} landmarks"
+        return [("gap to the exact answer", f"{report.gap:.2g} sd of the target ({how}, {report.precision})")]
 
 
 def as_columns(values: Any) -> np.ndarray:

@@ -31,7 +31,7 @@ class KernelRidgeClassifier(LabelledRidge):
         rows and :math:`-n/(n - n_k)` for the others. The latter gives Fisher's discriminant direction. Its
         scores are moved (where there is an intercept) so that zero is half-way between the mean leave-one-out
         scores within and outside of a class, a threshold that treats classes of different size alike.
-    {fit_intercept, solver, indefinite, weights}
+    {fit_intercept, solver, n_components, tol, random_state, indefinite, weights}
 
     Attributes
     ----------
@@ -41,7 +41,8 @@ class KernelRidgeClassifier(LabelledRidge):
         of each. Where kernel and alpha were chosen on the same few rows, expect more errors on new ones.
     calibration_ : Calibration
         The slope that turns scores into probabilities, fitted to leave-one-out scores.
-    {effective_dof_, log_marginal_likelihood_, solver_, X_fit_, n_features_in_, feature_names_in_}
+    {effective_dof_, log_marginal_likelihood_, solver_, solver_report_, X_fit_, n_features_in_}
+    {feature_names_in_}
 
     Notes
     -----
@@ -69,6 +70,9 @@ class KernelRidgeClassifier(LabelledRidge):
         targets: str = "signed",
         fit_intercept: bool = True,
         solver: str = "auto",
+        n_components: int | None = None,
+        tol: float = 1e-4,
+        random_state: int = 0,
         indefinite: str = "raise",
         weights: str = "auto",
     ) -> None:

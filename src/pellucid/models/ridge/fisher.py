@@ -52,7 +52,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     loo_ : LeaveOneOut
         Leave-one-out of the indicator columns, and ``error_rate`` of the classification with scores and means
         held fixed.
-    {kernel_, alpha_, effective_dof_, solver_, X_fit_, n_features_in_, feature_names_in_}
+    {kernel_, alpha_, effective_dof_, solver_, solver_report_, X_fit_, n_features_in_, feature_names_in_}
 
     References
     ----------
@@ -106,6 +106,10 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.loo_ = replace(loo, error_rate=float(weight @ wrong / weight.sum()))
         self._n_features_out = self.scalings_.shape[1]
         return self
+
+    @property
+    def _rank(self) -> int | None:
+        return None  # n_components are variates here
 
     def _codes(self, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Indicators of the classes."""

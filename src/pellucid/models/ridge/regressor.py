@@ -16,6 +16,8 @@ from pellucid.effects import MarginalEffects, Summary, jackknife_plus, marginal_
 from pellucid.linalg import row_blocks
 from pellucid.models.ridge.base import KernelRidgeBase, as_columns
 
+_SMALL_RESIDUAL = 0.05  # of their mean size; its logarithm would tell of chance alone
+
 
 @inherit_docs
 class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
@@ -36,7 +38,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
     {alphas, fit_intercept, solver}
     alpha_per_output : bool, default=False
         With several outputs, whether each chooses its own alpha.
-    {indefinite, weights}
+    {n_components, tol, random_state, indefinite, weights}
 
     Attributes
     ----------
@@ -55,7 +57,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
     scale_ : float or ndarray of shape (n_outputs,)
         Variance of the Gaussian process in units of the kernel: one when alpha was given, most likely when
         alpha was chosen.
-    {solver_, X_fit_, n_features_in_, feature_names_in_}
+    {solver_, solver_report_, X_fit_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -96,6 +98,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         fit_intercept: bool = True,
         solver: str = "auto",
         alpha_per_output: bool = False,
+        n_components: int | None = None,
+        tol: float = 1e-4,
+        random_state: int = 0,
         indefinite: str = "raise",
         weights: str = "auto",
     ) -> None:
@@ -195,7 +200,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
             )
         return self.kernel_._diag(rows)
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
+    def predict_interval(self, X: Any, coverage: float = 0.9, *, width: str = "constant") -> np.ndarray:
         """Prediction intervals for new targets by the jackknife+, without refitting.
 
         Parameters
@@ -207,6 +212,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
             for exchangeable rows if kernel and alpha were fixed in advance. If they were chosen on the same
             rows, as by default, the models without a row keep that choice, and coverage can fall short, the
             more so the more parameters were chosen on the fewer rows.
+        width : {"constant", "scaled"}, default="constant"
+            With "scaled" residuals are divided by their expected size, which a second model of the same
+            kernel predicts from the features, so that intervals are wide where residuals are large. That
+            model is fitted at each call; see :func:`pellucid.conformal` for one that is fitted once, on rows
+            held out.
 
         Returns
         -------
@@ -215,15 +225,32 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         """
         rows = self._check_new_rows(X)
         mean = self._decision(rows)
+        if width not in ("constant", "scaled"):
+            raise ValueError(f"width must be 'constant' or 'scaled', got {width!r}.")
+        sizes = [self._sizes(q, rows) if width == "scaled" else None for q in range(mean.shape[1])]
         ends = np.empty((len(rows), 2, mean.shape[1]))
         for block in row_blocks(len(rows), 8.0 * 6 * len(self.X_fit_)):
             K = self._cross_gram(rows[block])
             for q in range(mean.shape[1]):
                 e = self._loo_residuals[:, q]
                 without = mean[block, q, None] - self._get_posterior(q).deletion_weights(K) * e
-                low, high = jackknife_plus(without, e, self.weight_fit_, coverage)
+                own = sizes[q]
+                reach = e if own is None else np.outer(own[1][block], e / own[0])
+                low, high = jackknife_plus(without, reach, self.weight_fit_, coverage)
                 ends[block, 0, q], ends[block, 1, q] = low, high
         return self._like_input(self._shaped(ends), rows)
+
+    def _sizes(self, output: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Expected sizes of leave-one-out residuals: of training rows, each without itself, and of others."""
+        size = np.abs(self._loo_residuals[:, output])
+        if self._precomputed or len(size) < 3 or not size.any():
+            return np.ones(len(size)), np.ones(len(rows))
+        unit = float(self._unit[output])
+        target = np.log(np.maximum(size / unit, _SMALL_RESIDUAL * np.mean(size / unit)))
+        kernel = self.kernel if isinstance(self.kernel, str) else self.kernel_
+        model = KernelRidge(kernel, weights=self.weights).fit(self.X_fit_, target, self.weight_fit_)
+        own, new = np.asarray(model.loo_.predictions), model._decision(rows)[:, 0]
+        return np.exp(own - own.mean()), np.exp(new - own.mean())
 
     def marginal_effects(self, X: Any = None, *, output: int = 0) -> MarginalEffects:
         """Derivatives of the prediction with respect to each feature, with standard errors.
@@ -258,7 +285,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
             facts.append(("leave-one-out RMSE", np.asarray(self.loo_.rmse)))
         if np.all(spread > 0):
             facts.append(("leave-one-out R²", 1.0 - lost / spread))
-        facts.append(("log marginal likelihood", np.asarray(self.log_marginal_likelihood_)))
+        if hasattr(self, "log_marginal_likelihood_"):
+            facts.append(("log marginal likelihood", np.asarray(self.log_marginal_likelihood_)))
         if self._has_variances:
             facts.append(("noise standard deviation", np.sqrt(self.noise_variance_)))
         if not self._chosen:

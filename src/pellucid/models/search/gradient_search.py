@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import minimize
 
-from pellucid._progress import Progress
+from pellucid._progress import Deadline, Progress
 from pellucid.exceptions import IllConditionedWarning, IndefiniteKernelError
 from pellucid.kernels import Kernel
 from pellucid.linalg import require_memory
@@ -20,12 +20,11 @@ _SAMPLE = 1000  # rows on which a long search starts
 _REACH = np.log(1e3)  # parameters may move by this factor either way
 _FLOOR = 1e-9  # smallest alpha, relative to the kernel's mean diagonal
 _NOISE = 1e-2  # an alpha to start from if that is better, likewise: a tiny one has a tiny gradient
-_GRID = (
-    100.0  # steps of logarithms are rounded to 1/100: below what data can tell, above what rounding can move
-)
+_GRID = 100.0  # steps of logarithms are rounded to 1/100: data tell no less, rounding moves no more
 # Length-scales of one feature each are taken to lie within a factor of e or so of the start, unless the data
 # say otherwise: this is the standard deviation of their logarithms before any data were seen.
 _SPREAD = 1.0
+MOST_ROWS = 3000  # a descent sees no more rows than this
 _GAIN = 1e-3  # a finish on all rows stops when the next step promises less: 0.05 % of the error
 _TRIES = 6  # lengths tried for a step of it
 
@@ -56,6 +55,7 @@ class Learned:
     alpha: float
     n_evaluations: int
     converged: bool  # False when the limit on the number of steps was hit
+    n_rows: int = 0  # that there were
 
 
 def sample_rows(n: int) -> np.ndarray | None:
@@ -75,13 +75,17 @@ def learn_parameters(
     tied: bool = False,
     ard: bool = False,
     max_iter: int = 100,
+    max_time: float | None = None,
+    verbose: int = 0,
 ) -> Learned:
     """Minimise a criterion over the hyperparameters of ``kernel`` and, if ``learn_alpha``, over alpha.
 
     ``tied`` moves parameters with one value per column, such as length-scales, by one common factor. With
-    many rows the descent first runs on a sample of them, to the end, and finishes on all, with less patience.
+    many rows the descent first runs on a sample of them, to the end, and finishes on all, or on 3000 of them,
+    with less patience.
     ``ard`` has many length-scales to learn: a prior holds them near the start, the less the more rows there
-    are, and the finish on all rows takes the curvature over from the sample.
+    are, and the finish on all rows takes the curvature over from the sample. After ``max_time`` seconds the
+    best parameters seen so far are taken.
     """
     diagonal = max(float(kernel._diag(data.X).mean()), np.finfo(float).tiny)
     if ard and learn_alpha:
@@ -94,29 +98,39 @@ def learn_parameters(
         bounds[-1] = min(float(floor), 0.0), 2.0 * _REACH
     else:
         bounds[-1] = 0.0
-    progress = Progress("learning kernel parameters")
+    n_rows = len(data)
+    if n_rows > MOST_ROWS:  # always the same rows for the same data
+        data = data.at(np.sort(np.random.default_rng(1).choice(len(data), MOST_ROWS, replace=False)))
+    progress, deadline = Progress("learning kernel parameters", verbose=verbose), Deadline(max_time)
     found, H, evaluations, converged = np.zeros(n_free + 1), None, 0, True
     sample = sample_rows(len(data))
     for stage in [data] if sample is None else [data.at(sample), data]:
         if stage.Y.shape[1] == 0:  # nothing varies in the sample
             continue
         objective = _Objective(
-            kernel, alpha, groups, stage, criterion, _strength(criterion, stage, ard), progress
+            kernel, alpha, groups, stage, criterion, _strength(criterion, stage, ard), progress, deadline
         )
         if ard and learn_alpha and not evaluations and alpha < _NOISE * diagonal:
             noisy = np.append(found[:-1], min(np.log(_NOISE * diagonal / alpha), bounds[-1, 1]))
             found, evaluations = min(found, noisy, key=lambda steps: objective(steps)[0]), 2
-        if ard and H is not None:
-            found, n, converged = finish(objective, found, H, bounds, max_iter)
-        else:
-            limits = {"maxiter": max_iter, "ftol": 1e-6 if len(stage) <= _SAMPLE else 1e-4}
-            result = minimize(objective, found, jac=True, method="L-BFGS-B", bounds=bounds, options=limits)
-            found, n, converged = result.x, result.nfev, result.status != 1
-            H = result.hess_inv.todense()
+        try:
+            if ard and H is not None:
+                found, n, converged = finish(objective, found, H, bounds, max_iter)
+            else:
+                limits = {"maxiter": max_iter, "ftol": 1e-6 if len(stage) <= _SAMPLE else 1e-4}
+                result = minimize(
+                    objective, found, jac=True, method="L-BFGS-B", bounds=bounds, options=limits
+                )
+                found, n, converged = result.x, result.nfev, result.status != 1
+                H = result.hess_inv.todense()
+        except OutOfTime:
+            found = found if objective.best is None else objective.best[1]
+            evaluations, converged = evaluations + objective.count, False
+            break
         evaluations += n
     progress.close()
     learned, alpha = objective.parameters(np.round(found * _GRID) / _GRID)
-    return Learned(learned, alpha, evaluations, converged)
+    return Learned(learned, alpha, evaluations, converged, n_rows)
 
 
 def finish(
@@ -182,6 +196,10 @@ def _strength(criterion: str, data: Data, ard: bool) -> float:
     return unit / (_SPREAD**2 * float(np.maximum(1.0, data.weight).sum()))
 
 
+class OutOfTime(Exception):  # noqa: N818  # no error: the search ends with the best so far
+    """The time of a search is up."""
+
+
 @dataclass
 class _Objective:
     """A criterion as a function of steps, the logarithms of the factors by which parameters move."""
@@ -193,12 +211,24 @@ class _Objective:
     criterion: str
     pull: float
     progress: Progress
+    deadline: Deadline = field(default_factory=lambda: Deadline(None))
+    best: tuple[float, np.ndarray] | None = None  # the smallest value seen, and where
+    count: int = 0
 
     def parameters(self, steps: np.ndarray) -> tuple[Kernel, float]:
         kernel = self.kernel.with_theta(self.kernel.theta + steps[self.groups])
         return kernel, self.alpha * float(np.exp(steps[-1]))
 
     def __call__(self, steps: np.ndarray) -> tuple[float, np.ndarray]:
+        if self.deadline.over and self.count:
+            raise OutOfTime
+        self.count += 1
+        value, gradient = self._value(steps)
+        if self.best is None or value < self.best[0]:
+            self.best = value, np.array(steps)
+        return value, gradient
+
+    def _value(self, steps: np.ndarray) -> tuple[float, np.ndarray]:
         kernel, alpha = self.parameters(steps)
         data = self.data
         require_memory(len(data), 4.1)

@@ -1,8 +1,8 @@
 """Search for kernel parameters by exact leave-one-out and its rivals: over a grid, or by descent."""
 
-from __future__ import annotations
-
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, Self
 
 import numpy as np
@@ -14,28 +14,42 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from pellucid._progress import track
-from pellucid.effects import Influence, LinearView, MarginalEffects, Motifs, Summary
+from pellucid._docs import store_parameters
+from pellucid._progress import Deadline, track
+from pellucid.effects import Motifs, Summary
 from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
 from pellucid.linalg import limited_threads
 from pellucid.models.ridge.base import KernelRidgeBase
-from pellucid.models.search.gradient_search import Data, Learned, learn_parameters, sample_rows
+from pellucid.models.ridge.classifier import KernelRidgeClassifier
+from pellucid.models.ridge.fisher import KernelFisherDiscriminant
+from pellucid.models.ridge.regressor import KernelRidge
+from pellucid.models.search.gradient_search import MOST_ROWS, Data, Learned, learn_parameters, sample_rows
 from pellucid.solvers import CRITERIA
 
 # Up to so many rows per length-scale, leave-one-out alone would fit the rows at hand too well.
 _PER_SCALE = 100
-_PERFECT = (
-    1e-12  # a share of the variance too small to learn from; the likelihood has no bound where it is zero
-)
+# A share of the variance too small to learn from; the likelihood has no bound where it is zero.
+_PERFECT = 1e-12
 
 
 def _has(method: str) -> Any:
-    def check(search: LooSearch) -> bool:
+    def check(search: "LooSearch") -> bool:
         getattr(getattr(search, "best_estimator_", search.estimator), method)
         return True
 
     return check
+
+
+def _of_best(method: Callable[..., Any]) -> Any:
+    """A method of an estimator as one of the search: of its best estimator, where that has it."""
+
+    @wraps(method)
+    def of_best(self: "LooSearch", *arguments: Any, **options: Any) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, method.__name__)(*arguments, **options)
+
+    return available_if(_has(method.__name__))(of_best)
 
 
 class LooSearch(MetaEstimatorMixin, BaseEstimator):
@@ -67,6 +81,12 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         ``"mixed"`` in its place.
     n_jobs : int, optional
         Combinations of the grid fitted at the same time. Each then uses one thread for linear algebra.
+    max_time : float, optional
+        Seconds after which no new combination, or step of the descent, is begun: the best so far is taken,
+        with a :class:`~pellucid.exceptions.SearchWarning`. What has begun is finished, so the search takes
+        somewhat longer.
+    verbose : int, default=0
+        With 1, progress and the time left are told in log files and notebooks as well as on terminals.
 
     Attributes
     ----------
@@ -105,12 +125,10 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         ard: bool = False,
         criterion: str = "auto",
         n_jobs: int | None = None,
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.ard = ard
-        self.criterion = criterion
-        self.n_jobs = n_jobs
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Search, then fit the best.
@@ -162,6 +180,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 f"The kernel {self.estimator.kernel!r} was named by a string and has no parameters to "
                 f"search. Pass a kernel from pellucid.kernels, such as RBF()."
             )
+        deadline = Deadline(self.max_time)
         # threads share the data, and linear algebra lets go of the interpreter lock; one BLAS thread for each
         with threadpool_limits(None if self.n_jobs in (None, 1) else 1):
             work = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
@@ -169,11 +188,15 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 for params in grid
             )
             rows: list[dict[str, Any]] = []
-            for row, model in track(work, "leave-one-out search", len(grid)):
+            for row, model in track(work, "leave-one-out search", len(grid), self.verbose):
                 if not rows or row["value"] < min(other["value"] for other in rows):
                     self.best_params_, self.best_estimator_ = grid[len(rows)], model
                 rows.append(row)
-        self.results_ = {"params": grid} | {key: [row[key] for row in rows] for key in rows[0]}
+                if deadline.over and len(rows) < len(grid):
+                    _warn_of_time(f"after {len(rows)} of {len(grid)} combinations")
+                    break
+            work.close()
+        self.results_ = {"params": grid[: len(rows)]} | {key: [row[key] for row in rows] for key in rows[0]}
 
     # --------------------------------------------------------------- descent
     def _descend(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -238,13 +261,17 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 learn_alpha=isinstance(self.estimator.alpha, str),
                 tied=isinstance(self.estimator.kernel, str) and not self.ard,
                 ard=self.ard,
+                max_time=self.max_time,
+                verbose=self.verbose,
             )
 
     def _polish(self, found: Learned, by: str, X: Any, y: Any, sample_weight: Any, *, thorough: bool) -> Any:
         """Fit with the learned kernel, alpha chosen anew: near the learned one if that has the same aim."""
         params: dict[str, Any] = {"kernel": found.kernel}
         near = self.estimator.alpha == by
-        if not isinstance(self.estimator.alpha, str) or self.estimator.alphas is not None or thorough > near:
+        given = not isinstance(self.estimator.alpha, str) or self.estimator.alphas is not None
+        many = found.n_rows > MOST_ROWS  # whose alpha may be far from that of a sample
+        if given or thorough > near or many:
             return _fitted(self.estimator, params, X, y, sample_weight)
         reach = 8 if thorough else 1 if near else 3
         factors = 10.0 ** (np.arange(-reach, reach + 1) / 4.0)
@@ -255,61 +282,20 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         return best
 
     # ------------------------------------------------------------ delegation
-    @available_if(_has("predict"))
-    def predict(self, X: Any, **options: Any) -> Any:
-        """Predict with the best estimator; options are passed on."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X, **options)
-
-    @available_if(_has("predict_proba"))
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities by the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict_proba(X)
-
-    @available_if(_has("decision_function"))
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Scores by the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.decision_function(X)
-
-    @available_if(_has("transform"))
-    def transform(self, X: Any) -> np.ndarray:
-        """Variates by the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.transform(X)
+    predict = _of_best(KernelRidge.predict)
+    predict_proba = _of_best(KernelRidgeClassifier.predict_proba)
+    decision_function = _of_best(KernelRidgeClassifier.decision_function)
+    transform = _of_best(KernelFisherDiscriminant.transform)
+    predict_interval = _of_best(KernelRidge.predict_interval)
+    marginal_effects = _of_best(KernelRidge.marginal_effects)
+    influence = _of_best(KernelRidge.influence)
+    linear_view = _of_best(KernelRidge.linear_view)
+    part_contributions = _of_best(KernelRidge.part_contributions)
 
     @available_if(_has("transform"))
     def fit_transform(self, X: Any, y: Any, sample_weight: Any = None) -> np.ndarray:
         """Search, then return the variates of ``X``."""
         return self.fit(X, y, sample_weight).transform(X)
-
-    @available_if(_has("predict_interval"))
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> np.ndarray:
-        """Prediction intervals by the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict_interval(X, coverage)
-
-    @available_if(_has("marginal_effects"))
-    def marginal_effects(self, X: Any = None, *, output: int = 0) -> MarginalEffects:
-        """Marginal effects of the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.marginal_effects(X, output=output)
-
-    def influence(self, X: Any) -> Influence:
-        """Influence of training rows on predictions of the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.influence(X)
-
-    def linear_view(self, X: Any = None) -> LinearView:
-        """The best estimator read as a linear model."""
-        check_is_fitted(self)
-        return self.best_estimator_.linear_view(X)
-
-    def part_contributions(self, X: Any, *, output: Any = None) -> Any:
-        """Contributions of the parts of strings, graphs or molecules to predictions of the best estimator."""
-        check_is_fitted(self)
-        return self.best_estimator_.part_contributions(X, output=output)
 
     @property
     def motifs_(self) -> Motifs:
@@ -347,15 +333,20 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
+def _warn_of_time(when: str) -> None:
+    warnings.warn(f"The search was out of time {when}; the best so far is used.", SearchWarning, stacklevel=4)
+
+
 def _fitted(estimator: Any, params: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> Any:
-    own = {
-        key: clone(value, safe=False) for key, value in params.items()
-    }  # kernels in a grid stay as they are
+    # kernels in a grid stay as they are
+    own = {key: clone(value, safe=False) for key, value in params.items()}
     return clone(estimator).set_params(**own).fit(X, y, sample_weight=sample_weight)
 
 
 def _value(model: Any, criterion: str) -> float:
     """Criterion of a fitted model, smaller is better."""
+    if "ml" not in model._criteria:  # of many rows only errors are known
+        return model._criteria["loo" if criterion in ("ml", "mixed") else criterion]
     if criterion != "mixed":
         return model._criteria[criterion]
     error = max(model._criteria["loo"], np.finfo(float).tiny)

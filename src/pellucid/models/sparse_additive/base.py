@@ -1,7 +1,5 @@
 """What the sparse additive models share: data in, strengths and smoothness chosen, effects out."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any

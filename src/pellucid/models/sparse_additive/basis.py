@@ -1,7 +1,5 @@
 """One feature as a few smooth columns: centred and orthonormal over the training rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,23 +14,13 @@ class Smooth:
 
     Beyond the outer knots they are constant; at a level that was not seen in training they are zero, which is
     their mean.
-
-    Attributes
-    ----------
-    knots : ndarray of shape (m,)
-        Increasing numbers taken from the data, or levels (objects).
-    levels : bool
-        Whether the knots are levels.
-    table : ndarray of shape (m + 1, r)
-        Values of the functions at the knots, from the smoothest on; the last row is zero.
-    density : ndarray of shape (m,)
-        Share of the training rows nearest to each knot.
     """
 
-    knots: np.ndarray
-    levels: bool
+    knots: np.ndarray  # (m,): increasing numbers taken from the data, or levels (objects)
+    levels: bool  # whether the knots are levels
     table: np.ndarray
-    density: np.ndarray
+    """Values of the functions at the knots, (m + 1, r), from the smoothest on; the last row is zero."""
+    density: np.ndarray  # (m,): share of the training rows nearest to each knot
 
     @property
     def size(self) -> int:

@@ -1,7 +1,5 @@
 """Sparse additive classification: smooth main effects on log-odds or margins, most of them zero."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pellucid._docs import inherit_docs, store_parameters
@@ -22,26 +20,16 @@ class SparseAdditiveClassifier(TermClassifier, SparseAdditiveBase):
     {alpha}
     loss : {"logistic", "squared_hinge"}, default="logistic"
         Logistic gives probabilities.
-    {n_basis}
-    {alphas}
-    {n_knots}
-    {cv}
-    {weights}
+    {n_basis, alphas, n_knots, cv, weights}
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted. More than two are fitted one against the rest, with one alpha.
-    {alpha_}
-    {terms_}
-    {selected_}
+    {alpha_, terms_, selected_}
     intercept_ : float, or ndarray of shape (n_classes,) for more than two classes
         The intercept.
-    {importances_}
-    {effects_}
-    {path_}
-    {categorical_}
-    {optimality_}
+    {importances_, effects_, path_, categorical_, optimality_}
 
     References
     ----------

@@ -1,7 +1,5 @@
 """The columns of an additive model over rows of data, without laying them out; and their sums."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Self
@@ -41,13 +39,13 @@ class AdditiveDesign:
         """Locate the rows of some columns."""
         return cls(smooths, [s.locate(column) for s, column in zip(smooths, columns, strict=True)])
 
-    def rows(self, keep: np.ndarray | slice) -> AdditiveDesign:
+    def rows(self, keep: np.ndarray | slice) -> Self:
         """Return the design of some of the rows."""
-        return AdditiveDesign(self.smooths, [(index[keep], part[keep]) for index, part in self.places])
+        return type(self)(self.smooths, [(index[keep], part[keep]) for index, part in self.places])
 
-    def trimmed(self, n_basis: int) -> AdditiveDesign:
+    def trimmed(self, n_basis: int) -> Self:
         """Return the design with fewer functions per feature."""
-        return AdditiveDesign(trim(self.smooths, n_basis), self.places)
+        return type(self)(trim(self.smooths, n_basis), self.places)
 
     def apply(self, beta: np.ndarray) -> np.ndarray:
         """Return ``Ψ β``, of shape (n,)."""

@@ -1,7 +1,5 @@
 """Fits along a path of falling strengths: on all rows, on folds, and where the held-out loss is least."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Sparse additive regression (SpAM): smooth main effects, most of them zero."""
 
-from __future__ import annotations
-
 from pellucid._docs import inherit_docs
 from pellucid.models.common.terms import TermRegressor
 from pellucid.models.sparse_additive.base import SparseAdditiveBase
@@ -24,25 +22,13 @@ class SparseAdditiveRegressor(TermRegressor, SparseAdditiveBase):
 
     Parameters
     ----------
-    {alpha}
-    {n_basis}
-    {alphas}
-    {n_knots}
-    {cv}
-    {weights}
+    {alpha, n_basis, alphas, n_knots, cv, weights}
 
     Attributes
     ----------
     intercept_ : float
         The intercept.
-    {alpha_}
-    {terms_}
-    {selected_}
-    {importances_}
-    {effects_}
-    {path_}
-    {categorical_}
-    {optimality_}
+    {alpha_, terms_, selected_, importances_, effects_, path_, categorical_, optimality_}
 
     References
     ----------

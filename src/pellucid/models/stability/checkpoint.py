@@ -1,7 +1,5 @@
 """Finished splits of :func:`~pellucid.stability` in a file, with a fingerprint of the call they belong to."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

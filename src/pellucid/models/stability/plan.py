@@ -1,7 +1,5 @@
 """What :func:`~pellucid.stability` is to do: methods, data, the rows of each split, the error measure."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress

@@ -1,9 +1,8 @@
 """Fit methods to many random parts of the data: which coefficients and which methods can be relied on."""
 
-from __future__ import annotations
-
 import os
 import warnings
+from collections import Counter
 from contextlib import suppress
 from numbers import Integral
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from pellucid._progress import track
+from pellucid._progress import Deadline, track
 from pellucid.effects.stability import Stability
 from pellucid.models.stability.checkpoint import Checkpoint, settings_of
 from pellucid.models.stability.plan import Data, Plan, Score, make_plan
@@ -33,6 +32,8 @@ def stability(
     n_jobs: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     sample_weight: Any = None,
+    max_time: float | None = None,
+    verbose: int = 0,
 ) -> Stability:
     """Fit one or several methods to random parts of the data, and test each on the rest.
 
@@ -69,6 +70,11 @@ def stability(
         call with other data or settings raises an error.
     sample_weight : array-like of shape (n,), optional
         Weights for fits and errors; a ``scoring`` of your own does not see them.
+    max_time : float, optional
+        Seconds after which no new split is begun: the result has the splits that are done, with a warning.
+        With a checkpoint, the same call goes on from there.
+    verbose : int, default=0
+        With 1, progress and the time left are told in log files and notebooks as well as on terminals.
 
     Returns
     -------
@@ -108,20 +114,24 @@ def stability(
     plan, data = make_plan(estimator, X, y, test_size, stratify, random_state, scoring, sample_weight)
     if n_splits < 1 or n_splits != int(n_splits):
         raise ValueError(f"n_splits must be a positive integer, got {n_splits!r}.")
-    plan.rows(
-        0, data.y
-    )  # a test_size or stratify that does not suit the data: known before anything is fitted
+    plan.rows(0, data.y)  # refuses a test_size or stratify that does not suit the data
     keeper = None
     if checkpoint is not None:
         if not isinstance(random_state, Integral):
             raise ValueError("A checkpoint can only be resumed if random_state is an integer.")
         keeper = Checkpoint(Path(checkpoint), settings_of(plan, data))
-    finished = _run(plan, data, int(n_splits), n_jobs, keeper)
+    finished = _run(plan, data, int(n_splits), n_jobs, keeper, Deadline(max_time), verbose)
     return _assemble(plan, data, finished)
 
 
 def _run(
-    plan: Plan, data: Data, n_splits: int, n_jobs: int | None, keeper: Checkpoint | None
+    plan: Plan,
+    data: Data,
+    n_splits: int,
+    n_jobs: int | None,
+    keeper: Checkpoint | None,
+    deadline: Deadline,
+    verbose: int,
 ) -> list[Outcome]:
     finished = [] if keeper is None else keeper.load()[:n_splits]
     left = range(len(finished), n_splits)
@@ -136,24 +146,28 @@ def _run(
         )
     before = len(finished)
     try:
-        for outcome in track(work, "stability", len(left)):
+        for outcome in track(work, "stability", len(left), verbose):
             finished.append(outcome)
             if keeper is not None:
                 keeper.save_if_due(finished)
+            if deadline.over and len(finished) < n_splits:
+                _warn_of_rest("Out of time", finished, n_splits)
+                break
     except KeyboardInterrupt:
         if not finished:
             raise
-        warnings.warn(
-            f"Interrupted: the result has the {len(finished)} of {n_splits} splits that are done.",
-            UserWarning,
-            stacklevel=3,
-        )
+        _warn_of_rest("Interrupted", finished, n_splits)
     finally:
         with suppress(Exception):
             work.close()
         if keeper is not None and len(finished) > before:
             keeper.save(finished)
     return finished
+
+
+def _warn_of_rest(why: str, finished: list[Outcome], n_splits: int) -> None:
+    message = f"{why}: the result has the {len(finished)} of {n_splits} splits that are done."
+    warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def _assemble(plan: Plan, data: Data, finished: list[Outcome]) -> Stability:
@@ -189,12 +203,11 @@ def _assemble(plan: Plan, data: Data, finished: list[Outcome]) -> Stability:
 def _repeat_warnings(finished: list[Outcome]) -> None:
     """Give each kind of warning once, with the number of splits it came from."""
     first: dict[tuple[str, type[Warning]], str] = {}
-    count: dict[tuple[str, type[Warning]], int] = {}
+    count: Counter[tuple[str, type[Warning]]] = Counter()
     for outcome in finished:
         for method, kind, text in outcome.warned:
             first.setdefault((method, kind), text)
-        for key in {(method, kind) for method, kind, _ in outcome.warned}:
-            count[key] = count.get(key, 0) + 1
+        count.update({(method, kind) for method, kind, _ in outcome.warned})
     for (method, kind), text in first.items():
         of = f"{count[method, kind]} of {len(finished)} splits"
         message = f"Method {method!r}, in {of}: {text}"

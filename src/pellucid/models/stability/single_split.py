@@ -1,7 +1,5 @@
 """One split of :func:`~pellucid.stability`: fit every method to one part of the rows, test it on the rest."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -112,7 +112,9 @@ function evaluate(cells) {
     const value = similarity(model.kernel, cells, row);
     eta.forEach((_, k) => { eta[k] += value * model.dual[i][k]; });
   });
-  return { contributions, eta, answers: answer(eta, model.link) };
+  const parts = model.parts ? readParts(cells) : [];
+  for (const part of parts) part.eta.forEach((v, k) => { eta[k] += v; });
+  return { contributions, parts, eta, answers: answer(eta.map((v) => model.slope * v), model.link) };
 }
 
 function answer(eta, link) {

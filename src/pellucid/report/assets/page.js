@@ -43,7 +43,8 @@ function termNumbers(term, outputs) {
     [pointName(term.grids[0], i), ...term.values.flatMap((v, k) => (term.se ? [fmt(v[i]), fmt(1.96 * term.se[k][i], 3)] : [fmt(v[i])])), percent(share)]));
 }
 
-function termCards() {
+// ``more`` may put something beside the name of a term.
+function termCards(more = null) {
   const outputs = data.task.outputs, shown = { output: -1 };
   // the class that was asked for, or the one on which the map has most to show
   const classOfMap = (term) => {
@@ -55,7 +56,7 @@ function termCards() {
     const several = term.values.length > 1 ? outputs : [];
     const badge = term.importance === null ? null : el("span", { class: "badge" }, `importance ${sizeText(term.importance)}`);
     return figure(term.name, term.caption, (readout) => term.kind === "pair" ? mapChart(term, classOfMap(term), several, readout)
-      : term.kind === "levels" ? levelChart(term, several, readout) : curveChart(term, several, readout), () => termNumbers(term, several), { badge });
+      : term.kind === "levels" ? levelChart(term, several, readout) : curveChart(term, several, readout), () => termNumbers(term, several), { badge: more ? [badge, more(term)] : badge });
   });
   const major = cards.filter((_, i) => !data.terms[i].minor), minor = cards.filter((_, i) => data.terms[i].minor);
   const first = 24, holder = el("div", { class: "cards", id: "cards" }, major.slice(0, first));
@@ -110,7 +111,7 @@ function columnTable() {
     el("thead", null, el("tr", null, ["feature", "distribution", "smallest", "median", "mean", "largest", "sd", "distinct", "missing"].map((h, i) => el("th", { scope: "col", class: i < 2 ? null : i === 3 || i === 8 ? "value" : "value more" }, h)))),
     el("tbody", null, data.columns.map((c) => el("tr", null, el("th", { scope: "row", title: c.name }, el("span", { class: "name" }, c.name)),
       el("td", null, c.histogram ? sparkline(c.histogram) : ""),
-      c.numbers ? c.numbers.map((v, i) => el("td", { class: i === 1 ? "value" : "value more" }, fmt(v))) : el("td", { colspan: 5, class: "levels" }, (c.levels || []).slice(0, 5).map(([n, k]) => `${cut(n, 24)} (${k})`).join(", ") + (c.distinct > 5 ? ", …" : "")),
+      c.text ? el("td", { colspan: 5, class: "levels" }, c.text) : c.numbers ? c.numbers.map((v, i) => el("td", { class: i === 1 ? "value" : "value more" }, fmt(v))) : el("td", { colspan: 5, class: "levels" }, (c.levels || []).slice(0, 5).map(([n, k]) => `${cut(n, 24)} (${k})`).join(", ") + (c.distinct > 5 ? ", …" : "")),
       el("td", { class: "value more" }, String(c.distinct)), el("td", { class: "value" }, c.missing ? String(c.missing) : "–"))))));
 }
 
@@ -118,6 +119,7 @@ const READ = {
   terms: ["What each term does", "The prediction is the sum of these functions. Each picture shows what one term adds for every value of its features, zero being the average over the data. Shaded bands are 95 % intervals where the model has them; grey shapes show where the data are."],
   coefficients: ["What each feature does", "The prediction is a weighted sum of the features, so every effect is a straight line through zero at the mean of the feature. Shaded bands are 95 % intervals where the model has them; grey shapes show where the data are."],
   averages: ["Average predictions", "This model is not a sum of terms. Each picture shows how the prediction changes on average when one feature takes each of its values in every row, the others staying as they are. Where features hang together, such averages include rows that cannot exist."],
+  parts: ["Average predictions", "The features beside the sequences, molecules or graphs. Each picture shows how the prediction changes on average when one feature takes each of its values in every row, the others staying as they are."],
   nothing: ["What each term does", "The rows of this model are not features in columns, so there are no effects of features to draw."],
 };
 
@@ -136,6 +138,7 @@ function trustText() {
   if (trust.certificate.length) return trust.own
     ? "The coefficients stand for a kernel model. The certificate tells how closely they follow it, on the rows fitted and on rows held out."
     : "Read as a linear model, this kernel model would have the certificate below: how much of it is linear, and how closely coefficients would follow it.";
+  if (reading === "parts") return "Each prediction is an exact sum over the parts of its object, given the size of the object. What would happen without a part can differ, as parts overlap: see deletion_fidelity.";
   return reading === "terms" || reading === "coefficients"
     ? "The model is the sum of what is shown above. The pictures are the model itself, not a simplification of it."
     : "The pictures above are averages over the rows, not the model itself.";
@@ -149,11 +152,13 @@ function sections() {
     data.cautions.length ? list(data.cautions) : null,
     el("div", { class: "columns-2" }, facts(score.loo.map(([label, value]) => [label.replace(/^leave-one-out /, ""), value]), "Leave-one-out"), facts(score.held_out, "On rows held out"), facts(score.given, "On the rows given")),
     score.classes && classTable(score.classes));
-  add("importance", "What matters", "Longer bars move the predictions more. Importance says nothing about cause and effect.", data.importances && data.importances.names.length ? importanceBars() : el("p", null, "There is nothing to compare."));
-  add("terms", READ[data.reading][0], READ[data.reading][1], data.terms.length ? termCards() : null,
+  add("importance", "What matters", "Longer bars move the predictions more. Importance says nothing about cause and effect.", data.motifs ? motifTable() : data.importances && data.importances.names.length ? importanceBars() : el("p", null, "There is nothing to compare."));
+  if (data.reading !== "parts" || data.terms.length) add("terms", READ[data.reading][0], READ[data.reading][1], data.terms.length ? termCards() : null,
     data.left_out ? el("p", { class: "detail" }, `${counted(data.left_out, "term")} of least importance not drawn.`) : null,
     data.absent.length ? el("details", { class: "detail", open: data.absent.length <= 12 }, el("summary", null, `${counted(data.absent.length, "feature")} without effect`), data.absent.map((n) => cut(n, 80)).join(", ")) : null);
   add("why", "Why this prediction?", null, whyPanel());
+  for (const s of data.extra) add(s.id, s.title, s.lead, s.notes.length ? list(s.notes) : null,
+    s.tables.map((t) => el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": t.title || s.title }, t.title && el("h3", null, t.title), table(t.head, t.rows))));
   add("diagnostics", "Is something wrong with the model?", null, el("div", { class: "cards" }, data.charts.map(chartFigure)));
   add("data", "The data", data.columns.length ? `${counted(data.columns.length, "feature")}, as given.` : "The rows are not a table of features.",
     data.notes.length ? list(data.notes) : el("p", null, "Nothing conspicuous was found."), data.columns.length ? columnTable() : null);
@@ -190,4 +195,3 @@ function build() {
     el("main", { id: "main" }, parts.map((part) => part[2])),
     el("footer", null, "Made with pellucid. In pictures that have the focus, arrow keys move the reading point, Home and End jump."));
 }
-build();

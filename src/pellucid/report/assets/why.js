@@ -32,14 +32,14 @@ function sides(items, caption) {
       return el("tr", null, el("th", { scope: "row", title: item.label }, el("span", { class: "name" }, item.label), item.detail && el("span", { class: "detail" }, item.detail)), el("td", { class: "track", "aria-hidden": "true" }, bar), el("td", { class: "value" }, signed(item.value, 4)));
     })));
 }
-function largest(items) {
+function largest(items, what = "terms") {
   const sorted = [...items].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const whole = sorted.reduce((sum, item) => sum + Math.abs(item.value), 0);
   let kept = Math.min(MOST, sorted.filter((item) => Math.abs(item.value) >= 1e-3 * whole).length);
   if (kept + 1 >= sorted.length) kept = sorted.length; // one line for one term: the term itself
   if (kept === sorted.length) return sorted;
   const rest = sorted.slice(kept);
-  return [...sorted.slice(0, kept), { label: `${rest.length} other terms`, detail: "", value: rest.reduce((s, i) => s + i.value, 0) }];
+  return [...sorted.slice(0, kept), { label: `${rest.length} other ${what}`, detail: "", value: rest.reduce((s, i) => s + i.value, 0) }];
 }
 function cellText(value) { return value === null ? MISSING : typeof value === "number" ? fmt(value, 6) : String(value); }
 
@@ -70,7 +70,7 @@ function shares(answers) {
 function whyPanel() {
   const { rows, page_model: model, features } = data;
   const result = el("div", { id: "result", class: "result" }), message = el("p", { id: "problem", class: "problem", role: "status" });
-  const state = { row: rows.index.length ? 0 : null, cells: rows.index.length ? [...rows.cells[0]] : features.map((f) => (f.numeric ? f.low : f.levels[0])), output: null };
+  const state = { row: rows.index.length ? 0 : null, cells: rows.index.length ? [...rows.cells[0]] : features.map((f) => (f.numeric ? f.low : f.text ? "" : f.levels[0])), output: null };
   const inputs = [];
 
   const picker = rows.index.length ? el("select", { id: "row", onchange: () => pick(picker.selectedIndex) }, rows.index.map((index, i) => {
@@ -103,6 +103,11 @@ function whyPanel() {
           if (!Number.isFinite(number)) wrong = "is not a number (a decimal point, no thousands separators)";
           else { state.cells[j] = number; if (feature.low !== null && feature.used && (number < feature.low || number > feature.high)) far.push(feature.name); }
         }
+      } else if (feature.text) {
+        const { alphabet } = feature.text;
+        state.cells[j] = alphabet ? text.replace(/\s+/g, "") : input.value;
+        const strange = alphabet ? [...new Set(state.cells[j])].filter((letter) => !alphabet.includes(letter)) : [];
+        if (strange.length) wrong = `has letters that are not in the alphabet ${alphabet}: ${strange.slice(0, 5).join(" ")}`;
       } else { state.cells[j] = input.value === "" ? null : input.value; if (state.cells[j] === null && !feature.missing && feature.used) wrong = "needs a level"; }
       input.setAttribute("aria-invalid", wrong ? "true" : "false");
       if (wrong) problems.push(`${cut(feature.name, 40)} ${wrong}`);
@@ -120,7 +125,8 @@ function whyPanel() {
     const same = state.row !== null && state.cells.every((v, j) => v === rows.cells[state.row][j]);
     const observed = same ? rows.observed[state.row] : null, loo = same && rows.loo ? rows.loo[state.row] : null;
     const verdictNow = (answers) => verdict(answers, observed, loo, same && rows.exposure ? rows.exposure[state.row] : null);
-    if (model && model.kernel) showKernel(verdictNow, same);
+    if (model && model.parts) showParts(verdictNow, same);
+    else if (model && model.kernel) showKernel(verdictNow, same);
     else if (model) showTerms(verdictNow, same);
     else showStored(verdictNow);
   }
@@ -144,6 +150,17 @@ function whyPanel() {
       sides(items, `What each value does here: how far the ${what} is from that of the same row with this feature at its mean. These numbers do not add up; features act together.`),
       shares(answers) || "", same && rows.why && rows.why.what === "rows" ? carriers(state.row) : "");
   }
+  // The sum over words, fragments or subtrees, and where in the object they are.
+  function sumOfParts(items, maps, start, total, name) {
+    const unit = data.scale + (name ? `, ${cut(name, 30)}` : "");
+    return [pictures(maps), rowsOfBars(items, start, total, unit)].flat(Infinity).filter(Boolean);
+  }
+  function showParts(verdictNow, same) {
+    const { parts, eta, answers } = evaluate(state.cells), k = outputOf(answers);
+    const items = largest(parts.flatMap((part) => part.items(k)), "parts"), maps = parts.filter((part) => part.map).map((part) => part.map(k));
+    result.replaceChildren(verdictNow(answers), same || state.row === null ? "" : el("p", { class: "typed" }, `Changed from row ${rows.index[state.row]}.`),
+      ...sumOfParts(items, maps, model.intercept[k], eta[k], names.length ? names[k] : ""), shares(answers) || "");
+  }
   function showTerms(verdictNow, same) {
     const { contributions, eta, answers } = evaluate(state.cells), k = outputOf(answers);
     const items = contributions.map((values, t) => ({ label: data.terms[t] ? data.terms[t].name : model.terms[t].features.map((j) => features[j].name).join(" × "),
@@ -155,7 +172,10 @@ function whyPanel() {
   function showStored(verdictNow) {
     const i = state.row, answers = rows.answers[i], why = rows.why, parts = [verdictNow(answers)];
     if (why && why.what === "rows") parts.push(carriers(i));
-    else if (why) {
+    else if (why && why.what === "parts") {
+      const told = why.rows[i];
+      parts.push(...sumOfParts(told.items.map(([label, detail, value]) => ({ label, detail, value })), told.maps, told.start, told.total, told.output));
+    } else if (why) {
       const k = Math.min(outputOf(answers), why.start.length - 1);
       const items = why.values[i][k].map((value, t) => ({ label: why.names[t], detail: "", value }));
       parts.push(rowsOfBars(largest(items), why.start[k], items.reduce((s, item) => s + item.value, why.start[k]), data.scale));
@@ -167,13 +187,15 @@ function whyPanel() {
 
   function field(feature, j) {
     const id = `value-${j}`;
-    const input = feature.numeric
+    const input = feature.text
+      ? el("textarea", { id, rows: 4, autocomplete: "off", autocapitalize: "off", spellcheck: "false", oninput: update })
+      : feature.numeric
       ? el("input", { id, type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", oninput: update })
       : el("select", { id, onchange: update }, feature.missing && el("option", { value: "" }, MISSING), feature.levels.map((level) => el("option", { value: level }, cut(level, 60))));
     inputs.push(input);
     const day = (days) => new Date(864e5 * days).toISOString().slice(0, 10);
-    const hint = !feature.numeric ? counted(feature.levels.length, "level") : feature.low === null ? "" : feature.date ? `a date, or days since 1970; ${day(feature.low)} to ${day(feature.high)}` : `${fmt(feature.low, 3)} to ${fmt(feature.high, 3)}`;
-    return el("div", { class: "field" + (feature.used ? "" : " unused"), "data-name": feature.name.toLowerCase() },
+    const hint = feature.hint ? feature.hint + (feature.text && feature.text.alphabet ? ` out of ${feature.text.alphabet}` : "") : !feature.numeric ? counted(feature.levels.length, "level") : feature.low === null ? "" : feature.date ? `a date, or days since 1970; ${day(feature.low)} to ${day(feature.high)}` : `${fmt(feature.low, 3)} to ${fmt(feature.high, 3)}`;
+    return el("div", { class: "field" + (feature.used ? "" : " unused") + (feature.text ? " long" : ""), "data-name": feature.name.toLowerCase() },
       el("label", { for: id, title: feature.name }, feature.name), input, el("span", { class: "hint" }, feature.used ? hint : "not in the model"));
   }
   const fields = model ? features.map(field) : [];
@@ -203,7 +225,9 @@ function whyPanel() {
     ? "Pick a row or type values in. The page computes the prediction itself, from the numbers of the model that are stored in it" +
       (data.check === null ? "." : `; on the rows tried, it differs from the model by at most ${data.check === 0 ? "0" : data.check.toExponential(1)} of the size of the predictions.`) +
       (data.task.known.length ? " Predictions here are for exposure 1 and offset 0." : "") +
+      (model.parts ? " It counts the words of what is typed, and has a weight for each word of the training rows; words that it has never seen count in the size of a text and add nothing." : "") +
       (model.kernel ? " A kernel model compares a row with its training rows, which are therefore stored in this file." : "")
+    : rows.why && rows.why.what === "parts" ? "Rows can be picked. To find the parts of a new molecule or graph takes more than a page can carry, so nothing can be typed in: use predict and part_contributions, or the command line."
     : "This model has no formula short enough for a page, so rows of the data can be looked at, but no values typed in. " +
       (rows.why && rows.why.what === "rows" ? "A kernel model predicts from the training rows that resemble the row: those that matter most are shown." : "");
   const panel = el("div", { class: "why" }, el("p", { class: "lead" }, text), controls, el("div", { class: "split" }, form, el("div", null, message, result)));

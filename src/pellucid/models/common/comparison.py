@@ -1,0 +1,332 @@
+"""Two fitted models on the same rows; new rows beside those of the training; a model by groups of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing, check_consistent_length
+
+from pellucid.data.table import as_frame, collected, read_table
+from pellucid.effects.comparison import (
+    ModelComparison,
+    Parts,
+    RowChange,
+    TermChange,
+    leading_terms,
+    term_changes,
+    term_differences,
+)
+from pellucid.effects.drift import Bins, Drift, bins_of_effects, measure_drift
+from pellucid.effects.explanation import unwrapped
+from pellucid.effects.fairness import GroupTable, groups_of_classes, groups_of_numbers
+from pellucid.effects.measures import TITLES, measures_of_classes, measures_of_numbers
+from pellucid.models.common.attribution import shapley_values
+from pellucid.models.common.scoring import LOG_LINK
+
+_EXPLAINED = 300  # rows whose Shapley values are computed to see how features changed
+
+
+def compare(
+    old: Any,
+    new: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    top: int = 5,
+    offset: Any = None,
+    exposure: Any = None,
+) -> ModelComparison:
+    """Compare two fitted models on the same rows: which terms changed, by how much, and for whom.
+
+    Changes of models of terms are those of their contributions. Other models are compared by their exact
+    Shapley values against these rows with independent features, where these are known; else by predictions
+    alone.
+
+    Parameters
+    ----------
+    old, new : fitted estimators or pipelines
+        Models of the same target, of the same kind or not.
+    X : array-like or data frame of shape (n, n_features)
+        Rows, for instance the latest ones.
+    y : array-like of shape (n,), optional
+        Their targets, for scores of both models.
+    groups : str or array-like of shape (n,), optional
+        Group of each row, or a column of ``X``: with ``y``, both models are measured by group.
+    top : int, default=5
+        How many of the rows of largest change to explain.
+    offset, exposure : array-like of shape (n,), optional
+        Passed to ``predict``.
+
+    Returns
+    -------
+    ModelComparison
+        Printed, it is a page of text; in a notebook it is a page of tables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import AdditiveKernelRegressor, compare
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(400, 3))
+    >>> y = X[:, 0] + 0.1 * rng.normal(size=400)
+    >>> old = AdditiveKernelRegressor().fit(X, y)
+    >>> new = AdditiveKernelRegressor().fit(X, y + 2 * X[:, 1])
+    >>> change = compare(old, new, X)
+    >>> change.terms[0].name, round(change.terms[0].size, 1)
+    ('x1', 1.1)
+    """
+    X = collected(X)
+    known = {key: value for key, value in (("offset", offset), ("exposure", exposure)) if value is not None}
+    before, after = _answers(old, X, known), _answers(new, X, known)
+    classes = _shared_classes(old, new)
+    if before.shape != after.shape:
+        raise ValueError("The models predict different things: one has more outputs than the other.")
+    change = after - before
+    size = change[:, 0] if change.shape[1] == 1 else np.abs(change).sum(axis=1) / 2
+    order = np.argsort(-np.abs(size), kind="stable")[: max(top, 0)]
+    taken, how, notes = _attributed(old, new, X, order)
+    terms: tuple[TermChange, ...] = ()
+    said = np.asarray(old.predict(X, **_for(old, known))), np.asarray(new.predict(X, **_for(new, known)))
+    if taken is not None:
+        where, (a, b) = taken
+        terms = tuple(term_changes(a, b, where))
+        names, moved = term_differences(a, b)
+        of_row = {int(i): moved[k] for k, i in enumerate(where)}
+    else:
+        names, of_row = [], {}
+    none = np.zeros((0, 1))
+    rows = tuple(
+        _row(names, of_row.get(int(i), none), int(i), said, size, change, classes)
+        for i in order
+        if size[i] != 0
+    )
+    scores: dict[str, tuple[float, float]] = {}
+    tables = None
+    if y is not None:
+        check_consistent_length(X, y)
+        first, second = (_scores(model, X, y, known) for model in (old, new))
+        scores = {TITLES[name]: (first[name], second[name]) for name in first if name in second}
+    if groups is not None:
+        if y is None:
+            raise ValueError("groups need y: measures by group compare predictions with targets.")
+        tables = (fairness(old, X, y, groups, **known), fairness(new, X, y, groups, **known))
+    kind = "predictions" if classes is None else ("probabilities" if _proba(old) else "scores")
+    return ModelComparison(
+        len(size), size, kind, how, terms, rows,
+        None if classes is None else float(np.mean(said[0] != said[1])),
+        scores, _drift_or_none(old, X), tables, tuple(notes),
+    )  # fmt: skip
+
+
+def _row(
+    names: list[str], moved: np.ndarray, i: int, said: Any, size: np.ndarray, change: np.ndarray, classes: Any
+) -> RowChange:
+    k = int(np.argmax(np.abs(change[i]))) if moved.shape[-1] > 1 else 0
+    output = "" if moved.shape[-1] == 1 else str(classes[k] if classes is not None else f"output {k}")
+    return RowChange(
+        i, said[0][i].item() if hasattr(said[0][i], "item") else said[0][i],
+        said[1][i].item() if hasattr(said[1][i], "item") else said[1][i],
+        float(size[i]), leading_terms(names, moved[:, k]), output,
+    )  # fmt: skip
+
+
+def _answers(model: Any, X: Any, known: dict[str, Any]) -> np.ndarray:
+    """Predictions, probabilities or scores, of shape (n, outputs): for two classes, of the second one."""
+    if not hasattr(model, "classes_"):
+        values = np.asarray(model.predict(X, **known), dtype=float)
+        return values.reshape(len(values), -1)
+    how = model.predict_proba if _proba(model) else model.decision_function
+    values = np.asarray(how(X, **_for(model, known)), dtype=float)
+    values = values.reshape(len(values), -1)
+    return values[:, 1:] if values.shape[1] == 2 else values
+
+
+def _proba(model: Any) -> bool:
+    return hasattr(model, "predict_proba")
+
+
+def _for(model: Any, known: dict[str, Any]) -> dict[str, Any]:
+    return {key: v for key, v in known.items() if key == "offset" or not hasattr(model, "classes_")}
+
+
+def _shared_classes(old: Any, new: Any) -> np.ndarray | None:
+    found: list[Any] = [getattr(model, "classes_", None) for model in (old, new)]
+    a, b = found
+    if (a is None) != (b is None) or (a is not None and not np.array_equal(a, b)):
+        raise ValueError(f"The models predict different things: classes {a} and {b}.")
+    if a is not None and _proba(old) != _proba(new):
+        raise ValueError("One model has probabilities and the other scores: they cannot be compared.")
+    return a
+
+
+def _attributed(
+    old: Any, new: Any, X: Any, order: np.ndarray
+) -> tuple[tuple[np.ndarray, tuple[Parts, Parts]] | None, str, list[str]]:
+    """Parts of both predictors, with the numbers of the rows that they are of; and how they were made."""
+    n = len(X)
+    inner = [unwrapped(model, X) for model in (old, new)]
+    if all(hasattr(model, "contributions") and hasattr(model, "term_names_") for model, _ in inner):
+        found = [
+            _with_level(model.term_names_, model.contributions(rows[0]), model.intercept_, "intercept")
+            for model, rows in inner
+        ]
+        return (np.arange(n), (found[0], found[1])), "terms", []
+    rows = np.union1d(np.linspace(0, n - 1, min(n, _EXPLAINED)).round().astype(int), order)
+    try:
+        some = _safe_indexing(X, rows)
+        values = [shapley_values(model, some, some, independent=True) for model in (old, new)]
+    except ValueError as error:
+        return None, "", [f"Changes are not taken apart: {error}"]
+    found = [_with_level(v.names, v.values, v.base, "(mean of all)") for v in values]
+    if found[0][1].shape[2] != found[1][1].shape[2]:
+        return None, "", ["Changes are not taken apart: the models have different linear predictors."]
+    notes = [] if len(rows) == n else [f"Shapley values are of {len(rows)} of the rows, against each other."]
+    return (rows, (found[0], found[1])), "Shapley values", notes
+
+
+def _with_level(names: Sequence[str], parts: np.ndarray, level: Any, label: str) -> Parts:
+    """Parts with an axis of outputs, and the constant as one more of them."""
+    parts = parts if parts.ndim == 3 else parts[:, :, None]
+    constant = np.broadcast_to(np.asarray(level, dtype=float), (len(parts), 1, parts.shape[2]))
+    return [*names, label], np.concatenate([parts, constant], axis=1)
+
+
+def _scores(model: Any, X: Any, y: Any, known: dict[str, Any]) -> dict[str, float]:
+    y, weight = np.asarray(y), np.ones(len(y))
+    said = np.asarray(model.predict(X, **_for(model, known)))
+    if not hasattr(model, "classes_"):
+        return measures_of_numbers(y.astype(float), said.astype(float), weight) if said.ndim == 1 else {}
+    P = model.predict_proba(X, **_for(model, known)) if _proba(model) else None
+    return measures_of_classes(y, said, model.classes_.tolist(), weight, P)
+
+
+# ------------------------------------------------------------------------------- drift
+def drift(model: Any, X: Any) -> Drift:
+    """Measure how far new rows are from those of the training, feature by feature.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A model of terms, whose effects know where the rows of the training were, or a kernel model, which
+        keeps them.
+    X : array-like or data frame of shape (n, n_features)
+        New rows.
+
+    Returns
+    -------
+    Drift
+        Population stability index and Hellinger distance of each feature of the model, and what share of the
+        rows has values that training had not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import KernelRidge, drift
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> found = drift(KernelRidge(alpha=1.0).fit(X, X[:, 0]), X + [0.0, 1.0])
+    >>> found.shifted
+    array([False,  True])
+    """
+    model, (X,) = unwrapped(model, X)
+    X = collected(X)
+    table = read_table(np.asarray(X) if as_frame(X) is None else X)
+    names: Any = getattr(model, "feature_names_in_", None)
+    cells = {cell.name if names is not None else f"x{j}": cell for j, cell in enumerate(table.cells)}
+    if names is not None and as_frame(X) is None:
+        cells = {str(name): cell for name, cell in zip(names, table.cells, strict=True)}
+    n_train = np.inf
+    if getattr(model, "effects_", None) is not None:
+        bins = bins_of_effects(list(model.effects_.values()))
+        n_train = getattr(model, "n_rows_", np.inf)
+    elif getattr(model, "X_fit_", None) is not None and model._centres is None and not model._precomputed:
+        train, weight = np.asarray(model.X_fit_), np.asarray(model.weight_fit_, dtype=float)
+        if train.ndim != 2:
+            raise ValueError("The rows of this model are no table, so no feature can drift.")
+        n_train = len(train)
+        columns = read_table(train).cells
+        bins = [Bins.of_cells(model._names[j], cell, weight) for j, cell in enumerate(columns)]
+    else:
+        raise ValueError(
+            f"This {type(model).__name__} does not know the rows of its training: drift needs a model of "
+            f"terms, or a kernel model that keeps its rows."
+        )
+    absent = [one.name for one in bins if one.name not in cells]
+    if absent:
+        raise ValueError(f"X has no column {', '.join(absent[:5])}, which the model was fitted on.")
+    return measure_drift(bins, [cells[one.name] for one in bins], n_train)
+
+
+def _drift_or_none(model: Any, X: Any) -> Drift | None:
+    try:
+        found = drift(model, X)
+    except ValueError:  # no table, or nothing known of the training
+        return None
+    return found if len(found.names) else None
+
+
+# ---------------------------------------------------------------------------- fairness
+def fairness(
+    model: Any, X: Any, y: Any, groups: Any, *, offset: Any = None, exposure: Any = None
+) -> GroupTable:
+    """Measure a fitted model group by group.
+
+    Parameters
+    ----------
+    model : fitted estimator or pipeline
+        A model of numbers, counts, amounts or classes.
+    X : array-like or data frame of shape (n, n_features)
+        Rows, best such that the model has not seen.
+    y : array-like of shape (n,)
+        Their targets.
+    groups : str or array-like of shape (n,)
+        Group of each row, or the name of a column of ``X``. The groups need not be known to the model.
+    offset, exposure : array-like of shape (n,), optional
+        Passed to ``predict``.
+
+    Returns
+    -------
+    GroupTable
+        Mean prediction beside mean target, errors and calibration; of two classes the rates of false
+        positives and false negatives. Each with a standard error, as small groups differ by chance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pellucid import KernelRidge, fairness
+    >>> rng = np.random.default_rng(0)
+    >>> X, group = rng.normal(size=(200, 1)), np.repeat(["a", "b"], 100)
+    >>> y = X[:, 0] + 2.0 * (group == "b") + 0.1 * rng.normal(size=200)
+    >>> table = fairness(KernelRidge().fit(X, y), X, y, group)
+    >>> table.values["mean error"].round(1)
+    array([ 1., -1.])
+    """
+    X = collected(X)
+    known = {key: value for key, value in (("offset", offset), ("exposure", exposure)) if value is not None}
+    labels = _groups(X, groups)
+    y = np.asarray(collected(y, "y"))
+    check_consistent_length(X, y, labels)
+    said = np.asarray(model.predict(X, **_for(model, known)))
+    if hasattr(model, "classes_"):
+        P = model.predict_proba(X, **_for(model, known)) if _proba(model) else None
+        return groups_of_classes(y, said, labels, P, model.classes_)
+    if said.ndim > 1:
+        raise ValueError("Groups are measured for one target at a time: this model has several.")
+    inner, _ = unwrapped(model)
+    amounts = getattr(getattr(inner, "loss_", None), "name", "") in LOG_LINK
+    return groups_of_numbers(y.astype(float), said.astype(float), labels, ratio=amounts)
+
+
+def _groups(X: Any, groups: Any) -> np.ndarray:
+    if isinstance(groups, str):
+        frame = as_frame(X)
+        if frame is None or groups not in frame.columns:
+            raise ValueError(f"X has no column {groups!r}; pass the group of each row instead.")
+        groups = frame.get_column(groups).to_list()
+    values = np.asarray(groups, dtype=object).ravel()
+    names = np.array(["(missing)" if v is None or v != v else str(v) for v in values], dtype=object)
+    if len(np.unique(names)) > max(50, len(names) // 5):
+        raise ValueError("groups has a group for every few rows; cut numbers into a few ranges first.")
+    return names

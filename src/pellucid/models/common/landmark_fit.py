@@ -1,0 +1,220 @@
+"""Kernel ridge on landmarks: which rows they are, which precision, alpha, and the gap to the exact answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from pellucid._progress import Progress
+from pellucid.effects import AlphaPath, SolverReport
+from pellucid.kernels import Kernel
+from pellucid.kernels.tiles import gram_tiles, has_fast_tiles
+from pellucid.linalg import pivoted_cholesky, require_memory
+from pellucid.models.common.ridge_types import RidgeFit, Score, Settings, relative_alphas
+from pellucid.solvers import Choice
+from pellucid.solvers.landmarks import Features, LandmarkSolver, blocks_of
+
+_PROPOSED = 10  # rows per landmark among which landmarks are chosen
+_PATH_ROWS = 5000  # rows whose leave-one-out errors choose alpha; the sums are those of all rows
+_SINGLE_WORK = 1e7  # rows times landmarks from which float32 is worth having
+_SINGLE_ALPHA = 3e-8  # below this share of the largest eigenvalue alpha does not cover rounding in float32
+_GAP_ROWS = 2000
+_AS_GOOD = 1e-6
+_FLOPS = 3e10  # operations a second, of one slow core in float64, for what a fit is expected to take
+
+
+def landmarks_for(n_rows: int, wish: int | None) -> int:
+    """Number of landmarks: of the order of the root of the rows, which theory asks for [Rudi et al. 2017]."""
+    return min(n_rows, wish or int(np.clip(4 * np.sqrt(n_rows), 500, 2500)))
+
+
+def fit_landmarks(
+    kernel: Kernel,
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    settings: Settings,
+    choice: Choice,
+    score: Score | None,
+) -> RidgeFit:
+    """Fit by the normal equations of landmarks; alpha by leave-one-out where it is to be chosen."""
+    begin = perf_counter()
+    if settings.criterion == "ml":
+        raise ValueError("alpha='ml' needs the determinant of the whole kernel matrix: use 'loo' or 'gcv'.")
+    n, q = Y.shape
+    m = landmarks_for(n, settings.n_components)
+    bytes_ = 8.0 * (5.0 * m * m + _PROPOSED * m * m + 4.0 * n * q + n * (X[0].size + 2))
+    require_memory(n, bytes_ / (8.0 * n * n), what="the sums of the landmarks")
+    single = n * m >= _SINGLE_WORK and has_fast_tiles(kernel)
+    expected = 5.0 * n * m * m / _FLOPS / (2.0 if single else 1.0)
+    centres, transfer = choose_landmarks(kernel, X, m, settings.random_state, 1e-7 if single else 1e-12)
+    m = len(centres)
+    while True:
+        features = _features(kernel, X, X[centres], transfer, single)
+        solver, alphas, path = _solve(features, m, Y, weight, settings, score, expected)
+        if not single or alphas.min() >= _SINGLE_ALPHA * solver.values[-1]:
+            break
+        single, expected = False, 2.0 * expected
+    found = _assemble(kernel, solver, alphas, Y, weight, centres, transfer, path, choice)
+    report = SolverReport(
+        "landmarks",
+        choice.reason,
+        n,
+        m,
+        "float32" if single else "float64",
+        0,
+        expected,
+        bytes_,
+        perf_counter() - begin,
+        0,
+        0.0,
+        _gap(kernel, X, Y, weight, found, settings.fit_intercept, transfer),
+        0.0,
+    )
+    return replace(found, report=report)
+
+
+def choose_landmarks(
+    kernel: Kernel, X: np.ndarray, m: int, random_state: int, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Landmarks by randomly pivoted Cholesky among some of the rows, and the map to features."""
+    rows = np.arange(len(X))
+    if len(rows) > _PROPOSED * m:
+        rows = np.sort(np.random.default_rng(random_state).choice(rows, _PROPOSED * m, replace=False))
+    part = X[rows]
+    found = pivoted_cholesky(
+        lambda index: kernel._gram(part, part[index]),
+        np.asarray(kernel._diag(part), dtype=float),
+        m,
+        tolerance=tolerance,
+        random_state=random_state,
+    )
+    return rows[found.pivots], found.transfer
+
+
+def _solve(
+    features: Features,
+    m: int,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    settings: Settings,
+    score: Score | None,
+    expected: float,
+) -> tuple[LandmarkSolver, np.ndarray, AlphaPath | None]:
+    """Sums over all rows, and alpha by the leave-one-out errors of some of them."""
+    progress = Progress(f"landmarks, about {expected:.0f} s in all", len(blocks_of(len(Y), m)))
+    solver = LandmarkSolver.start(
+        features, m, Y, weight, fit_intercept=settings.fit_intercept, step=progress.step
+    )
+    progress.close()
+    if settings.criterion is None:
+        return solver, np.asarray(settings.alpha), None
+    if settings.alphas is None:
+        unit = float(solver.values.sum()) / weight.sum()
+        candidates = (unit if unit > 0 else 1.0) * relative_alphas(settings.floor)
+    else:
+        candidates = np.sort(settings.alphas)
+    rows = np.arange(len(Y))
+    if len(rows) > _PATH_ROWS and score is None:  # a score is told of all rows
+        rows = np.sort(np.random.default_rng(settings.random_state).choice(rows, _PATH_ROWS, replace=False))
+    few = np.array_split(candidates, 1 + len(rows) // 5000)  # at a time, to need little memory
+    parts = [AlphaPath.of(solver.fits(Y, some, rows), score) for some in few if len(some)]
+    path = replace(AlphaPath.join(parts), dof=np.array([solver.dof(a) for a in candidates]))
+    values = path.criterion(str(settings.criterion), Y, weight)
+    if not settings.per_output:
+        values = np.repeat(values.mean(axis=1, keepdims=True), Y.shape[1], axis=1)
+    good = values <= values.min(axis=0) * (1 + _AS_GOOD)
+    return solver, candidates[::-1][np.argmax(good[::-1], axis=0)], path
+
+
+def _features(
+    kernel: Kernel, X: np.ndarray, centres: np.ndarray, transfer: np.ndarray, single: bool
+) -> Features:
+    tile = gram_tiles(kernel, X, centres, single=single)
+    T = transfer.astype(np.float32) if single else transfer
+
+    def features(rows: np.ndarray) -> np.ndarray:
+        # numbers of neighbouring rows are a slice, which is no copy
+        some = slice(int(rows[0]), int(rows[-1]) + 1) if rows[-1] - rows[0] + 1 == len(rows) else rows
+        return tile(some, slice(None)) @ T
+
+    return features
+
+
+def _assemble(
+    kernel: Kernel,
+    solver: LandmarkSolver,
+    alphas: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    centres: np.ndarray,
+    transfer: np.ndarray,
+    path: AlphaPath | None,
+    choice: Choice,
+) -> RidgeFit:
+    unique, inverse = np.unique(alphas, return_inverse=True)
+    progress = Progress("leave-one-out", len(blocks_of(len(Y), len(centres))))
+    fits = solver.fits(Y, unique, step=progress.step)
+    progress.close()
+    outputs = np.arange(Y.shape[1])
+    coef = np.column_stack([solver.coefficients(float(a))[:, k] for k, a in enumerate(alphas)])
+    residuals = fits.residuals[inverse, :, outputs].T
+    # yᵀ (K̂ + α S⁻¹)⁻¹ y is the value of the objective, twice, over α
+    loss = np.einsum("n,nq->q", weight, residuals**2)
+    quadratic = loss / alphas + np.einsum("mq,mq->q", coef, coef)
+    free = max(float(np.maximum(1.0, weight).sum()) - solver.fit_intercept, 1.0)
+    here = AlphaPath.of(fits)
+    criteria = {
+        name: float(here.criterion(name, Y, weight)[inverse, outputs].mean()) for name in ("loo", "gcv")
+    }
+    return RidgeFit(
+        kernel,
+        np.asarray(alphas, dtype=float),
+        transfer @ coef,
+        None,
+        solver.intercept(coef),
+        residuals,
+        fits.slack[inverse].T,
+        fits.held_out_residuals[inverse, :, outputs].T,
+        quadratic / free,
+        None,
+        path,
+        choice,
+        criteria,
+        centres=centres,
+    )
+
+
+def _gap(
+    kernel: Kernel,
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    fit: RidgeFit,
+    fit_intercept: bool,
+    transfer: np.ndarray,
+) -> float:
+    """Difference of the landmark model and the exact one, both fitted to some of the rows."""
+    rows = np.arange(len(Y))
+    if len(rows) > _GAP_ROWS:
+        rows = np.sort(np.random.default_rng(1).choice(rows, _GAP_ROWS, replace=False))
+    part, s, spread = X[rows], weight[rows], Y[rows].std(axis=0)
+    K = np.array(kernel._gram(part, part), dtype=float)
+    Z = kernel._gram(part, X[fit.centres]) @ transfer
+    worst = 0.0
+    for k, alpha in enumerate(fit.alpha):
+        pair = [_fitted(A, Y[rows, k], alpha / s, fit_intercept) for A in (K, Z @ Z.T)]
+        off = float(np.sqrt(np.mean((pair[0] - pair[1]) ** 2)))
+        worst = max(worst, off / spread[k] if spread[k] > 0 else off)
+    return worst
+
+
+def _fitted(K: np.ndarray, y: np.ndarray, noise: np.ndarray, fit_intercept: bool) -> np.ndarray:
+    """Fitted values of ridge with a matrix of similarities."""
+    A = K + np.diag(noise)
+    both = cho_solve(cho_factor(A, lower=True, check_finite=False), np.column_stack([y, np.ones(len(y))]))
+    b = both[:, 0].sum() / both[:, 1].sum() if fit_intercept else 0.0
+    return y - noise * (both[:, 0] - b * both[:, 1])

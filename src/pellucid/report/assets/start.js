@@ -1,0 +1,2 @@
+// The data are in the page: draw it.
+build();
