@@ -23,9 +23,10 @@ from pellucid.models.additive.monotonicity import monotone_directions
 from pellucid.models.additive.refit_spec import Fits, Frozen
 from pellucid.models.additive.results import AdditiveResults
 from pellucid.models.additive.summary import too_few_rows
+from pellucid.models.common.from_formula import FromFormula
 
 
-class AdditiveKernelBase(AdditiveResults):
+class AdditiveKernelBase(FromFormula, AdditiveResults):
     """Shared machinery: columns as they come, axes, fit per output, tables and what is read off them."""
 
     interactions: Any

@@ -204,7 +204,7 @@ def _eta(problem: Problem, state: State) -> np.ndarray:
 
 
 def _strongest(state: State, terms: set[Term], most: int) -> list[Term]:
-    pairs = [term for term in terms if len(term) == 2]
+    pairs: list[Term] = [term for term in terms if len(term) == 2]
     return sorted(pairs, key=lambda pair: (-float(state.prior.variances[pair].sum()), pair))[:most]
 
 
