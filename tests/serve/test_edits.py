@@ -54,8 +54,15 @@ def test_a_term_is_moved_smoothed_and_taken_out(models, client):
     gap = {"town": {"only_missing": True}}
     use.post("/api/edit", {"version": 1, "term": "town", "where": gap, "to": 2.0})
     use.post("/api/edit", {"version": 2, "term": "age", "smooth": 3.0})
-    page = use.post("/api/edit", {"version": 3, "term": "dose", "remove": True}).json()
-    assert [text.split()[0] for text in page["edits"]] == ["move", "set", "smooth", "remove"]
+    of_dose = [name for name in model.term_names_ if "dose" in name.split(" × ")]
+    for k, name in enumerate(of_dose):
+        page = use.post("/api/edit", {"version": 3 + k, "term": name, "remove": True}).json()
+    assert [text.split()[0] for text in page["edits"]] == [
+        "move",
+        "set",
+        "smooth",
+        *["remove"] * len(of_dose),
+    ]
     assert "dose" not in [term["name"] for term in page["terms"]]
     assert "dose" in page["absent"]
     rows = X.assign(dose=1.0)
