@@ -2,9 +2,6 @@
 
 from pellucid.models.additive.classifier import AdditiveKernelClassifier
 from pellucid.models.additive.regressor import AdditiveKernelRegressor
-from pellucid.models.common.attribution import shapley_values, sobol_shares
-from pellucid.models.common.by_hand import edit_by_hand
-from pellucid.models.common.comparison import compare, drift, fairness
 from pellucid.models.common.from_formula import fit_formula
 from pellucid.models.common.parts import deletion_fidelity
 from pellucid.models.conformal.intervals import conformal
@@ -15,6 +12,9 @@ from pellucid.models.interpretable.classifier import InterpretableKernelClassifi
 from pellucid.models.interpretable.regressor import InterpretableKernelRegressor
 from pellucid.models.isk.classifier import ISKClassifier
 from pellucid.models.isk.regressor import ISKRegressor
+from pellucid.models.reading.attribution import shapley_values, sobol_shares
+from pellucid.models.reading.by_hand import edit_by_hand
+from pellucid.models.reading.comparison import compare, drift, fairness
 from pellucid.models.ridge.classifier import KernelRidgeClassifier
 from pellucid.models.ridge.fisher import KernelFisherDiscriminant
 from pellucid.models.ridge.regressor import KernelRidge

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pellucid.effects.tables import TermTables
-from pellucid.models.common.by_hand import edit_by_hand
+from pellucid.models.reading.by_hand import edit_by_hand
 from pellucid.serve.errors import RequestError
 from pellucid.serve.served import Served
 

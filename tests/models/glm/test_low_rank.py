@@ -6,7 +6,7 @@ from glm_oracles import rbf, sample
 
 from pellucid import InterpretableKernelClassifier, KernelClassifier, KernelGLMRegressor
 from pellucid.kernels import RBF, Linear
-from pellucid.models.common import kernel_features
+from pellucid.models.kernel_fit import kernel_features
 
 KERNEL = RBF.from_gamma(0.3)
 

@@ -91,7 +91,7 @@ def test_the_length_scale_of_a_named_kernel_is_the_best_of_its_grid():
 @pytest.mark.parametrize("alpha", ["loo", 0.1])
 def test_many_rows_take_the_short_way(alpha, monkeypatch):
     """Above a number of rows only the alphas that the search visited are on the path."""
-    from pellucid.models.common import length_scale
+    from pellucid.models.kernel_fit import length_scale
 
     X, y = curve(120, 2)
     full = KernelRidge("matern", alpha=alpha).fit(X, y)

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from pellucid import KernelRidge, KernelRidgeClassifier, LooSearch, load, save
 from pellucid.exceptions import IndefiniteKernelError
 from pellucid.kernels import RBF, Laplacian, Matern
-from pellucid.models.common import landmark_fit, length_scale, tall_fit
+from pellucid.models.kernel_fit import landmark_fit, length_scale, tall_fit
 from pellucid.models.search import gradient_search
 from pellucid.solvers import choose_solver
 

@@ -14,7 +14,7 @@ from pellucid.export.scoring.model import ScoringModel
 from pellucid.export.scoring.parts import Response
 from pellucid.export.scoring.read import class_scores, feature_names, fitted_model, response_of, scoring_of
 from pellucid.kernels import Linear
-from pellucid.models.common.glm_base import KernelGLMBase
+from pellucid.models.glm_fit.base import KernelGLMBase
 from pellucid.models.interpretable.base import InterpretableBase
 from pellucid.models.ridge.base import KernelRidgeBase
 

@@ -24,7 +24,7 @@ from pellucid.features.axis import Axis
 from pellucid.kernels import Linear
 from pellucid.losses import Ordinal
 from pellucid.models import KernelFisherDiscriminant, KernelRidge, KernelRidgeClassifier
-from pellucid.models.common.glm_base import KernelGLMBase
+from pellucid.models.glm_fit.base import KernelGLMBase
 from pellucid.models.interpretable.base import InterpretableBase
 from pellucid.models.isk.base import ISKBase
 from pellucid.models.ridge.base import KernelRidgeBase

@@ -20,8 +20,8 @@ from pellucid.effects.linear import (
 from pellucid.kernels import Kernel, as_kernel
 from pellucid.linalg import column_moments, row_blocks
 from pellucid.models.common.from_formula import FromFormula
-from pellucid.models.common.kernel_features import kernel_features
 from pellucid.models.common.parts import PartsReading
+from pellucid.models.kernel_fit.kernel_features import kernel_features
 
 _FOLDS = 5  # of the held-out fidelity of a linear reading
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid._docs import inherit_docs, store_parameters
-from pellucid.models.common.glm_classification import KernelGLMClassification
+from pellucid.models.glm_fit.classification import KernelGLMClassification
 
 
 @inherit_docs

@@ -16,8 +16,8 @@ from pellucid.effects.linear import LinearView, WeightedColumns
 from pellucid.exceptions import FidelityWarning
 from pellucid.linalg import apply, column_moments
 from pellucid.losses import Loss
-from pellucid.models.common.glm_base import KernelGLMBase
-from pellucid.models.common.kernel_features import KernelFeatures
+from pellucid.models.glm_fit.base import KernelGLMBase
+from pellucid.models.kernel_fit.kernel_features import KernelFeatures
 from pellucid.solvers import GLMProblem
 from pellucid.solvers.alpha_search import Folds, coefficient_columns
 

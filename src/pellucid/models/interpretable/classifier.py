@@ -7,7 +7,7 @@ from sklearn.utils.metaestimators import available_if
 
 from pellucid._docs import inherit_docs, store_parameters
 from pellucid.data.labels import class_probabilities, winner
-from pellucid.models.common.glm_classification import KernelGLMClassification, has_probabilities
+from pellucid.models.glm_fit.classification import KernelGLMClassification, has_probabilities
 from pellucid.models.interpretable.base import InterpretableBase
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from pellucid._docs import inherit_docs, store_parameters
 from pellucid.losses import Loss
-from pellucid.models.common.glm_regression import KernelGLMRegression
+from pellucid.models.glm_fit.regression import KernelGLMRegression
 from pellucid.models.interpretable.base import InterpretableBase
 
 

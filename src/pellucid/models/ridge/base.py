@@ -14,9 +14,9 @@ from pellucid.effects import AlphaPath, Influence, LeaveOneOut, Summary
 from pellucid.kernels import ALIASES
 from pellucid.linalg import limited_threads, power_of_two, require_memory
 from pellucid.models.common.kernel_machine import KernelMachine
-from pellucid.models.common.length_scale import choose_length_scale
-from pellucid.models.common.ridge_fit import fit_ridge, gram
-from pellucid.models.common.ridge_types import RidgeFit, Score, Settings
+from pellucid.models.kernel_fit.length_scale import choose_length_scale
+from pellucid.models.kernel_fit.ridge_fit import fit_ridge, gram
+from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings
 from pellucid.solvers import Fits, Posterior
 
 _SQUARABLE = (

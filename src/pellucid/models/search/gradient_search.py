@@ -12,8 +12,8 @@ from pellucid._progress import Deadline, Progress
 from pellucid.exceptions import IllConditionedWarning, IndefiniteKernelError
 from pellucid.kernels import Kernel
 from pellucid.linalg import require_memory
-from pellucid.models.common.length_scale import PULL
-from pellucid.models.common.ridge_fit import gram
+from pellucid.models.kernel_fit.length_scale import PULL
+from pellucid.models.kernel_fit.ridge_fit import gram
 from pellucid.solvers import criterion_gradient
 
 _SAMPLE = 1000  # rows on which a long search starts

@@ -8,7 +8,7 @@ from pellucid.data.rows import is_precomputed
 from pellucid.exceptions import IndefiniteKernelError
 from pellucid.kernels import Kernel
 from pellucid.linalg import pivoted_cholesky, positive_spectrum, require_memory
-from pellucid.models.common.ridge_fit import gram
+from pellucid.models.kernel_fit.ridge_fit import gram
 
 EXACT_ROWS = 4000  # up to here the whole kernel matrix is decomposed; beyond, it is approximated by landmarks
 _TAIL = 1e-14  # eigenvalues below this share of the largest are rounding error

@@ -13,7 +13,7 @@ from pellucid.effects import AlphaPath, SolverReport
 from pellucid.kernels import Kernel
 from pellucid.kernels.tiles import gram_tiles, has_fast_tiles
 from pellucid.linalg import pivoted_cholesky, require_memory
-from pellucid.models.common.ridge_types import RidgeFit, Score, Settings, relative_alphas
+from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings, relative_alphas
 from pellucid.solvers import Choice
 from pellucid.solvers.landmarks import Features, LandmarkSolver, blocks_of
 

@@ -18,8 +18,8 @@ from pellucid.exceptions import IllConditionedWarning, IndefiniteKernelError
 from pellucid.kernels import Kernel
 from pellucid.kernels.convert import Alias
 from pellucid.linalg import ColumnSpace, column_moments, column_scale, require_memory
-from pellucid.models.common.ridge_fit import gram, walk_path
-from pellucid.models.common.ridge_types import Score, Settings
+from pellucid.models.kernel_fit.ridge_fit import gram, walk_path
+from pellucid.models.kernel_fit.ridge_types import Score, Settings
 from pellucid.solvers import CholeskySolver, SpectralSolver
 
 _SAMPLE = 600  # rows of the coarse sweep

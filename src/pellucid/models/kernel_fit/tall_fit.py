@@ -19,7 +19,7 @@ from pellucid.effects import AlphaPath, SolverReport
 from pellucid.kernels import Kernel
 from pellucid.kernels.tiles import gram_tiles, has_fast_tiles
 from pellucid.linalg import LowRank, pivoted_cholesky, require_memory, symmetric_product
-from pellucid.models.common.ridge_types import RidgeFit, Score, Settings, relative_alphas
+from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings, relative_alphas
 from pellucid.solvers import Choice, Fits, SpectralSolver
 from pellucid.solvers.iterative import IterativeFit, IterativeSolver
 

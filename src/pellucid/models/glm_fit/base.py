@@ -16,11 +16,11 @@ from pellucid.effects import Summary
 from pellucid.kernels import ALIASES, Kernel
 from pellucid.linalg import limited_threads
 from pellucid.losses import REGISTRY, Huber, Loss
-from pellucid.models.common import nuisance
-from pellucid.models.common.kernel_features import EXACT_ROWS, KernelFeatures, kernel_features
 from pellucid.models.common.kernel_machine import KernelMachine
-from pellucid.models.common.length_scale import choose_length_scale
-from pellucid.models.common.ridge_types import Settings
+from pellucid.models.glm_fit import nuisance
+from pellucid.models.kernel_fit.kernel_features import EXACT_ROWS, KernelFeatures, kernel_features
+from pellucid.models.kernel_fit.length_scale import choose_length_scale
+from pellucid.models.kernel_fit.ridge_types import Settings
 from pellucid.solvers import GLMProblem
 from pellucid.solvers.alpha_search import (
     AlphaChoice,

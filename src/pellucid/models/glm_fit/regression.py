@@ -11,8 +11,8 @@ from sklearn.utils import Tags
 from pellucid.data.outcomes import enter_outcome
 from pellucid.data.targets import check_offset, unit_of
 from pellucid.losses import REGISTRY, Expectile, Loss, Quantile, as_loss
-from pellucid.models.common.glm_base import KernelGLMBase, losses_of
 from pellucid.models.common.scoring import DevianceScore, takes_exposure
+from pellucid.models.glm_fit.base import KernelGLMBase, losses_of
 from pellucid.solvers import GLMProblem
 
 

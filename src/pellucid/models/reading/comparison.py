@@ -22,8 +22,8 @@ from pellucid.effects.drift import Bins, Drift, bins_of_effects, measure_drift
 from pellucid.effects.explanation import unwrapped
 from pellucid.effects.fairness import GroupTable, groups_of_classes, groups_of_numbers
 from pellucid.effects.measures import TITLES, measures_of_classes, measures_of_numbers
-from pellucid.models.common.attribution import shapley_values
 from pellucid.models.common.scoring import LOG_LINK
+from pellucid.models.reading.attribution import shapley_values
 
 _EXPLAINED = 300  # rows whose Shapley values are computed to see how features changed
 

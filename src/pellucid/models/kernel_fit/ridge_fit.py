@@ -7,9 +7,9 @@ import numpy as np
 from pellucid.effects import AlphaPath
 from pellucid.kernels import Kernel, Precomputed
 from pellucid.linalg import require_memory, symmetrise
-from pellucid.models.common.landmark_fit import fit_landmarks
-from pellucid.models.common.ridge_types import RidgeFit, Score, Settings, relative_alphas
-from pellucid.models.common.tall_fit import fit_iterative
+from pellucid.models.kernel_fit.landmark_fit import fit_landmarks
+from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings, relative_alphas
+from pellucid.models.kernel_fit.tall_fit import fit_iterative
 from pellucid.solvers import (
     CRITERIA,
     TALL,
