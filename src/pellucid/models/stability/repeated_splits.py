@@ -158,7 +158,8 @@ def _run(
             raise
         _warn_of_rest("Interrupted", finished, n_splits)
     finally:
-        with suppress(Exception):
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib tells of the work that is given up
             work.close()
         if keeper is not None and len(finished) > before:
             keeper.save(finished)
