@@ -262,6 +262,8 @@ def _quantiles(middle: np.ndarray, n: int) -> np.ndarray:
 
 def _warp(value: np.ndarray, mass: np.ndarray, middle: np.ndarray) -> np.ndarray:
     """Blend of rank and clipped linear scale: heavy tails and gross outliers do not stretch it."""
+    if not mass.any():
+        return np.zeros(len(value))
     low, high = (float(value[min(int(np.searchsorted(middle, q)), len(value) - 1)]) for q in _CLIP)
     if not high > low:
         low, high = float(value[0]), float(value[-1])

@@ -407,3 +407,19 @@ def test_a_few_rows_have_a_summary_without_nonsense(n):
     assert "1 main effects" not in text
     if n == 1:  # there is nothing to explain
         assert model.receipt_.explained == model.deviance_explained_ == 0
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("value", [0.1, 3.0, 1e6])
+def test_constant_target_of_many_rows(columns, value):
+    x = np.random.default_rng(0).normal(size=(250, columns))
+    model = AdditiveKernelRegressor().fit(x, np.full(250, value))
+    assert model.terms_ == []
+    np.testing.assert_allclose(model.predict(x[:3]), value)
+
+
+def test_ordered_categories_without_a_single_value():
+    x = np.random.default_rng(1).normal(size=120)
+    nothing = pd.Categorical([None] * 120, categories=["low", "high"], ordered=True)
+    model = AdditiveKernelRegressor().fit(pd.DataFrame({"x": x, "g": nothing}), x)
+    assert model.terms_ == [(0,)]

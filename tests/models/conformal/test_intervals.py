@@ -136,3 +136,18 @@ def test_tables_perfect_fits_and_refusals():
         conformal(LinearRegression().fit(X, X), X, Y)
     with pytest.raises(ValueError, match="one finite number"):
         conformal(line, X, np.where(Y > 2, np.nan, Y))
+
+
+@pytest.mark.parametrize("loss", ["tweedie", "negative_binomial"])
+def test_ends_of_amounts_and_counts_are_not_negative(loss):
+    from pellucid import KernelGLMRegressor
+
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 1))
+    y = rng.negative_binomial(2, 1 / (1 + np.exp(X[:, 0]))).astype(float)
+    y = y if loss == "negative_binomial" else y * rng.gamma(2.0, 0.5, 120)
+    low, high = conformal(KernelGLMRegressor(loss=loss, alpha=1.0).fit(X, y), X, y).interval(X)
+    assert np.all(low >= 0)
+    assert np.all(high >= low)
+    if loss == "negative_binomial":
+        np.testing.assert_array_equal(low, np.rint(low))

@@ -20,7 +20,7 @@ from pellucid.effects.explanation import unwrapped
 from pellucid.effects.summary import Summary
 from pellucid.losses import Loss
 from pellucid.models.additive.regressor import AdditiveKernelRegressor
-from pellucid.models.common.scoring import LOG_LINK
+from pellucid.models.common.scoring import takes_exposure
 
 _FOLDS = 5
 _LEAST = 0.05  # residuals below this share of their mean count as that
@@ -199,4 +199,4 @@ def _known(offset: Any, exposure: Any) -> dict[str, Any]:
 def _deviance_loss(model: Any) -> Loss | None:
     """The loss whose deviance says how far a target is from its prediction; none for plain numbers."""
     loss = getattr(unwrapped(model)[0], "loss_", None)
-    return loss if getattr(loss, "name", "squared") in LOG_LINK else None
+    return loss if loss is not None and takes_exposure(loss) else None

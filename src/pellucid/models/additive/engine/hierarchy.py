@@ -93,7 +93,7 @@ class Kind:
         count = np.concatenate([np.ones(len(curves)), self.absent.count])
         top = np.maximum(every.max(axis=1), 0.0)
         likelihood, nothing = np.exp(every - top[:, None]), np.exp(-top)[:, None]
-        there = likelihood @ _DENSITY.T  # of a term, for each μ
+        there = np.maximum(likelihood @ _DENSITY.T, 1e-300)  # of a term, for each μ
         value = np.array([count @ np.log(pi * there + (1.0 - pi) * nothing) for pi in _PI]) + _LOG_PRIOR
         p = np.exp(value - value.max())
         p /= p.sum()
@@ -103,7 +103,7 @@ class Kind:
             included = row * pi * there[:n] / (pi * there[:n] + (1.0 - pi) * nothing[:n])
             rho += included.sum(axis=1)
             weight += (included / there[:n]) @ _DENSITY
-        weight *= likelihood[:n]
+        weight *= np.maximum(likelihood[:n], 1e-300)
         weight /= weight.sum(axis=1, keepdims=True)
         found = [Posterior(float(r), w, self.common) for r, w in zip(rho, weight, strict=True)]
         return replace(self, inclusion=float(p.sum(axis=1) @ _PI), centre=float(p.sum(axis=0) @ T)), found
