@@ -206,3 +206,13 @@ def test_row_order_where_a_sample_decides(monkeypatch):
     assert_same(a, b, FRAME)
     c = AdditiveKernelRegressor().fit(FRAME, 1e6 * Y)
     np.testing.assert_allclose(c.predict(FRAME), 1e6 * a.predict(FRAME), rtol=1e-5, atol=1.0)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e6])
+def test_the_receipt_does_not_depend_on_the_unit_of_the_target(unit):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(300, 4))
+    y = np.sin(6 * X[:, 0]) + X[:, 1] + 3 * (X[:, 2] - 0.5) * (X[:, 3] - 0.5) + 0.3 * rng.normal(size=300)
+    one, other = (AdditiveKernelRegressor().fit(X, u * y).receipt_ for u in (1.0, unit))
+    np.testing.assert_allclose(other.main, one.main, atol=1e-6)
+    np.testing.assert_allclose(other.pairs, one.pairs, atol=1e-6)

@@ -115,6 +115,7 @@ def _gcv(problem: Problem, state: State, basis: TermBasis, moments: Moments) -> 
     prior = state.prior.with_terms(basis.axes, basis.terms)
     for _ in range(_UPDATES):
         fit = equations.solve(ridge)
+        fit = replace(fit, beta=fit.beta / state.unit, scale=fit.scale / state.unit**2)
         prior = prior.updated(basis, fit)
         ridge = ridges(basis, prior, fit.scale)
     return equations.solve(ridge).gcv(n)

@@ -10,7 +10,7 @@ import numpy as np
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg import side_by_side
 from pellucid.linalg.moments import Moments, blocks, weighted_moments
-from pellucid.models.additive.engine.state import Problem, State
+from pellucid.models.additive.engine.state import Problem
 
 R = TypeVar("R")
 
@@ -58,11 +58,6 @@ def predictor(problem: Problem, basis: TermBasis, beta: np.ndarray, intercept: f
     used = [t for t, s in enumerate(basis.slices) if np.any(beta[s])]
     b = np.concatenate([np.empty(0), *(beta[basis.slices[t]] for t in used)])
     return problem.offset + intercept + Design(problem, basis.of_terms(used)).times(b)
-
-
-def losses_of(rows: Problem, state: State) -> np.ndarray:
-    """Losses of rows that a fit has not seen."""
-    return rows.loss.value(rows.y, predictor(rows, state.basis, state.fit.beta, state.intercept))
 
 
 def moments_at(

@@ -111,6 +111,7 @@ class State:
     eta: np.ndarray
     converged: bool = True
     tests: dict[Term, list[ScoreTest]] = field(default_factory=dict)
+    unit: float = 1.0  # of the targets, in that of the prior
     fold_eta: np.ndarray | None = None  # of each row by a fit, with a choice of terms, without its fold
 
     @property
@@ -149,6 +150,7 @@ class State:
             moments=moments,
             intercept=self.intercept * unit,
             eta=self.eta * unit,
+            unit=self.unit * unit,
             fold_eta=None if self.fold_eta is None else self.fold_eta * unit,
         )
 
