@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +9,8 @@ from sklearn.utils import Tags
 
 from pellucid.data.outcomes import enter_outcome
 from pellucid.data.targets import check_offset, unit_of
-from pellucid.losses import REGISTRY, Expectile, Loss, Quantile, as_loss
+from pellucid.losses import REGISTRY, Loss, as_loss
+from pellucid.models.common.levels import in_order, losses_at_levels
 from pellucid.models.common.scoring import DevianceScore, takes_exposure
 from pellucid.models.glm_fit.base import KernelGLMBase, losses_of
 from pellucid.solvers import GLMProblem
@@ -80,17 +80,7 @@ class KernelGLMRegression(DevianceScore, KernelGLMBase):
     def _stated_losses(self) -> list[Loss]:
         """The loss, or one per level of ``quantile``."""
         loss = as_loss(self.loss, among=losses_of(*self._kinds))
-        levels = np.atleast_1d(np.asarray(self.quantile, dtype=object))
-        if not (isinstance(self.loss, str) and isinstance(loss, Quantile | Expectile)):
-            if self.quantile != 0.5:
-                raise ValueError(
-                    f"quantile={self.quantile!r} goes with loss='quantile' or loss='expectile', not with "
-                    f"{self.loss!r}."
-                )
-            return [loss]
-        if levels.ndim != 1 or not len(levels):
-            raise ValueError(f"quantile must be a level between 0 and 1, or a list; got {self.quantile!r}.")
-        return [type(loss)(level) for level in levels]
+        return losses_at_levels(loss, self.quantile, self.loss)
 
     def _known(self, offset: Any, exposure: Any, n_rows: int) -> np.ndarray:
         return check_offset(offset, exposure, n_rows, log_link=takes_exposure(self.loss_))
@@ -122,24 +112,3 @@ class KernelGLMRegression(DevianceScore, KernelGLMBase):
         loss = REGISTRY.get(getattr(self.loss, "name", self.loss), Loss)
         tags.target_tags.positive_only = takes_exposure(loss)
         return tags
-
-
-def in_order(values: np.ndarray, levels: Sequence[float]) -> np.ndarray:
-    """Values of each row rearranged so that they rise with the levels: curves that do not cross.
-
-    Where curves of a row cross, this is never farther from the true quantiles than they are [1]_.
-
-    References
-    ----------
-    .. [1] V. Chernozhukov, I. Fernández-Val and A. Galichon, "Quantile and probability curves without
-       crossing", Econometrica 78 (2010).
-
-    Examples
-    --------
-    >>> in_order(np.array([[3.0, 1.0, 2.0]]), [0.9, 0.1, 0.5])
-    array([[3., 1., 2.]])
-    >>> in_order(np.array([[3.0, 1.0, 2.0]]), [0.1, 0.5, 0.9])
-    array([[1., 2., 3.]])
-    """
-    rank = np.argsort(np.argsort(levels, kind="stable"), kind="stable")
-    return np.sort(values, axis=1)[:, rank]
