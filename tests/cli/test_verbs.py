@@ -544,3 +544,16 @@ def test_serve_a_model_of_prepared_columns(pellucid, folder, monkeypatch, tmp_pa
     (tmp_path / "row.csv").write_text("age,income,city,since\n40,,Rome,2020-05-01\n")
     wanted = pellucid("predict", file, tmp_path / "row.csv", "--json").json["predictions"][0]["prediction"]
     assert made["predictions"][0]["prediction"] == pytest.approx(wanted)
+
+
+def test_diff_leaves_rows_without_a_target_out(pellucid, folder, tmp_path):
+    table = pd.read_csv(folder / "t.csv")
+    table.loc[3, "price"] = np.nan
+    table.to_csv(tmp_path / "gap.csv", index=False)
+    model = folder / "price.pellucid"
+    found = pellucid("diff", model, model, tmp_path / "gap.csv")
+    assert "1 row without price was left out" in found.err
+    table.assign(price=np.nan).to_csv(tmp_path / "none.csv", index=False)
+    found = pellucid("diff", model, model, tmp_path / "none.csv")
+    assert found.code == 0, found.err
+    assert "Scores" not in found.out

@@ -10,10 +10,12 @@ import pandas as pd
 
 from pellucid.cli.console import show, show_json, show_table, working
 from pellucid.cli.errors import UserError
+from pellucid.cli.kinds import understand
 from pellucid.cli.predict import targets
 from pellucid.cli.stored import Stored, load_model
 from pellucid.cli.table_spec import no_column
 from pellucid.cli.tables import Source, read_table
+from pellucid.cli.training import with_target
 from pellucid.effects.comparison import ModelComparison
 
 
@@ -31,6 +33,9 @@ def diff_command(
     """Tell how two models differ."""
     first, second = load_model(old), load_model(new)
     source = read_table(table, sheet=sheet)
+    name = _target_name(second, source, target)
+    if name is not None:
+        source = with_target(source, name)
     rows, others = first.rows(source), second.rows(source)
     if not _same(rows, others):
         raise UserError(
@@ -38,7 +43,7 @@ def diff_command(
             f"both on tables with the same features."
         )
     known = _known(first, second, source)
-    y = _target(second, source, target)
+    y = None if name is None else targets(second, source.frame[name], comma=source.comma)
     groups = None
     if group is not None:
         if group not in source.frame.columns:
@@ -74,17 +79,18 @@ def _known(first: Stored, second: Stored, source: Source) -> dict[str, np.ndarra
     return b
 
 
-def _target(stored: Stored, source: Source, target: str | None) -> np.ndarray | None:
-    """Targets of the rows, if the table has them for all of them."""
+def _target_name(stored: Stored, source: Source, target: str | None) -> str | None:
+    """The column of targets, if the table has one."""
     name = target or (stored.spec.target if stored.spec is not None else None)
     if name is None or (target is None and name not in source.frame.columns):
         return None
     if name not in source.frame.columns:
         raise UserError(no_column(source, name))
-    y = targets(stored, source.frame[name], comma=source.comma)
-    if pd.isna(y).any():
-        raise UserError(f"{name!r} is empty in some rows: leave them out first.")
-    return y
+    if (
+        target is None and understand(source.frame[name]).values.isna().all()
+    ):  # a form that is still to be filled in
+        return None
+    return name
 
 
 def _from_one(head: list[str], lines: list[list[str]]) -> list[list[str]]:

@@ -13,13 +13,19 @@ from pellucid.losses import Loss
 
 def enter_outcome(y: Any, rows: Any, weight: np.ndarray, loss: Loss) -> tuple[np.ndarray, np.ndarray]:
     """Return targets of shape (n,) in the form in which a loss takes them, and weights that go with them."""
-    if loss.kind == "proportions":
-        y, trials = _share_of_trials(y, rows)
-        weight = weight * trials
-    if loss.kind == "survival":
-        y = _signed_times(y, rows)
+    y, weight = pairs_as_one(y, weight, loss)
     target = loss.check_targets(check_targets(y, rows, one=True), weight)
     return target, weight
+
+
+def pairs_as_one(y: Any, weight: np.ndarray, loss: Loss) -> tuple[Any, np.ndarray]:
+    """Return proportions of successes and failures, signed times of times and events; others as they are."""
+    if loss.kind == "proportions":
+        y, trials = _share_of_trials(y, weight)
+        weight = weight * trials
+    if loss.kind == "survival":
+        y = _signed_times(y, weight)
+    return y, weight
 
 
 def _share_of_trials(y: Any, rows: Any) -> tuple[Any, np.ndarray]:

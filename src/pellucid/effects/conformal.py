@@ -6,7 +6,9 @@ Rows that were not used in the fit have scores, such as :math:`s_i = |y_i - f(x_
 does not depend on them. What is asked of a score is only that it orders targets: for counts and amounts it is
 the deviance residual, for a band of two predictors how far the target is outside of it.
 
-References ---------- Vovk, Gammerman and Shafer (2005), Algorithmic learning in a random world. Romano,
+References
+----------
+Vovk, Gammerman and Shafer (2005), Algorithmic learning in a random world. Romano,
 Patterson and Candès (2019), Conformalized quantile regression. Lei et al. (2018), Distribution-free
 predictive inference for regression.
 """

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pellucid.effects.concordance import concordance
 from pellucid.effects.drift import text_table
 from pellucid.effects.html import html_table
+from pellucid.effects.outcome_measures import Outcome, takes_exposure
+from pellucid.losses import Expectile, Quantile
 
 Measure = Callable[[np.ndarray], tuple[float, float]]
 """From positions of rows to a value and its standard error."""
@@ -69,20 +72,63 @@ def _cell(value: float, error: float) -> str:
 
 
 def groups_of_numbers(
-    y: np.ndarray, mu: np.ndarray, groups: np.ndarray, *, ratio: bool = False
+    y: np.ndarray,
+    mu: np.ndarray,
+    groups: np.ndarray,
+    *,
+    ratio: bool = False,
+    weight: np.ndarray | None = None,
 ) -> GroupTable:
-    """Means, bias and errors of predicted numbers; ``ratio`` adds predictions over targets, for amounts."""
-    wrong = mu - y
+    """Means, bias and errors of predicted numbers.
+
+    ``ratio`` adds predictions over targets, for amounts; ``weight`` is what rows count for, such as trials.
+    """
+    wrong, w = mu - y, np.ones(len(y)) if weight is None else weight
     measures: dict[str, Measure] = {
-        "mean target": lambda rows: _mean(y[rows]),
-        "mean prediction": lambda rows: _mean(mu[rows]),
-        "mean error": lambda rows: _mean(wrong[rows]),
-        "mean absolute error": lambda rows: _mean(np.abs(wrong[rows])),
-        "RMSE": lambda rows: _root_mean_square(wrong[rows]),
+        "mean target": lambda rows: _mean(y[rows], w[rows]),
+        "mean prediction": lambda rows: _mean(mu[rows], w[rows]),
+        "mean error": lambda rows: _mean(wrong[rows], w[rows]),
+        "mean absolute error": lambda rows: _mean(np.abs(wrong[rows]), w[rows]),
+        "RMSE": lambda rows: _root_mean_square(wrong[rows], w[rows]),
     }
     if ratio:
         measures["predicted / observed"] = lambda rows: _ratio(mu[rows], y[rows])
     return _by_group(groups, measures)
+
+
+def groups_of_outcomes(outcome: Outcome, groups: np.ndarray) -> GroupTable:
+    """What a loss is about, by group: events beside those expected, shares below quantiles, or numbers."""
+    y, mu, loss = outcome.y, outcome.mu, outcome.loss
+    measures: dict[str, Measure]
+    if loss.kind == "survival":
+        time, event, expected = np.abs(y), ~np.signbit(y) * 1.0, outcome.expected_events()
+        measures = {
+            "share of events": lambda rows: _rate(event[rows]),
+            "expected / observed": lambda rows: _ratio(expected[rows], event[rows]),
+            "concordance": lambda rows: (
+                concordance(time[rows], event[rows] > 0, mu[rows, 0]),
+                float("nan"),
+            ),
+        }
+        return _by_group(groups, measures)
+    if isinstance(loss, Quantile):
+        lost = outcome.pinball()
+        measures = {
+            "mean target": lambda rows: _mean(y[rows]),
+            "pinball loss": lambda rows: _mean(lost[rows]),
+        }
+        for level, q in zip(outcome.levels, mu.T, strict=True):
+            measures[f"below {100 * level:g} %"] = _share(y <= q)
+        return _by_group(groups, measures)
+    if isinstance(loss, Expectile):
+        lost = outcome.asymmetric()
+        measures = {
+            "mean target": lambda rows: _mean(y[rows]),
+            "asymmetric squared error": lambda rows: _mean(lost[rows]),
+        }
+        return _by_group(groups, measures)
+    trials = outcome.weight if loss.kind == "proportions" else None
+    return groups_of_numbers(y, mu[:, 0], groups, ratio=takes_exposure(loss), weight=trials)
 
 
 def groups_of_classes(
@@ -121,11 +167,14 @@ def _by_group(groups: np.ndarray, measures: Mapping[str, Measure]) -> GroupTable
     )
 
 
-def _mean(values: np.ndarray) -> tuple[float, float]:
-    n = len(values)
-    if n == 0:
-        return float("nan"), float("nan")
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+def _mean(values: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, float]:
+    """A mean, weighted as a ratio of sums."""
+    w = np.ones(len(values)) if weight is None else weight
+    return _ratio(w * values, w)
+
+
+def _share(hits: np.ndarray) -> Measure:
+    return lambda rows: _rate(hits[rows])
 
 
 def _rate(hits: np.ndarray) -> tuple[float, float]:
@@ -135,8 +184,8 @@ def _rate(hits: np.ndarray) -> tuple[float, float]:
     return (k / n, float(np.sqrt(p * (1 - p) / (n + 4)))) if n else (float("nan"), float("nan"))
 
 
-def _root_mean_square(values: np.ndarray) -> tuple[float, float]:
-    square, error = _mean(values**2)
+def _root_mean_square(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    square, error = _mean(values**2, weight)
     root = float(np.sqrt(square))
     return root, error / (2 * root) if root > 0 else 0.0
 

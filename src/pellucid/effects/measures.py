@@ -16,14 +16,30 @@ TITLES = {
     "auc": "area under the ROC curve",
     "explained": "share of the deviance explained",
     "deviance": "mean Poisson deviance",
+    "concordance": "concordance",
+    "pinball": "pinball loss",
+    "expectile_loss": "asymmetric squared error",
 }
+
+
+def title(name: str) -> str:
+    """A measure in words; shares below quantiles have their level in the name.
+
+    Examples
+    --------
+    >>> title("rmse"), title("below 0.9")
+    ('RMSE', 'share below the 90 % quantile')
+    """
+    if name.startswith("below "):
+        return f"share below the {100 * float(name[6:]):g} % quantile"
+    return TITLES.get(name, name)
 
 
 def as_words(name: str, value: float) -> str:
     """A measure as text: shares in per cent."""
-    if name in ("accuracy", "most_frequent", "explained"):
+    if name in ("accuracy", "most_frequent", "explained") or name.startswith("below "):
         return f"{100 * value:.1f} %"
-    return f"{value:.4f}" if name in ("r2", "log_loss", "auc") else f"{value:.5g}"
+    return f"{value:.4f}" if name in ("r2", "log_loss", "auc", "concordance") else f"{value:.5g}"
 
 
 def measures_of_numbers(y: np.ndarray, mu: np.ndarray, weight: np.ndarray) -> dict[str, float]:

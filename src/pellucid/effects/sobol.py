@@ -8,7 +8,9 @@ part in,
     S_j = \frac{\mathrm{Var}\, \mathrm{E}(f \mid x_j)}{\mathrm{Var} f}, \qquad
     T_j = \frac{\mathrm{E}\, \mathrm{Var}(f \mid x_{-j})}{\mathrm{Var} f}.
 
-References ---------- Sobol (1993), Sensitivity estimates for nonlinear mathematical models. Homma and
+References
+----------
+Sobol (1993), Sensitivity estimates for nonlinear mathematical models. Homma and
 Saltelli (1996), Importance measures in global sensitivity analysis of nonlinear models.
 """
 

@@ -17,7 +17,9 @@ integrate exactly. All weights of the rule are positive: nothing alternates in s
 there are. Products of all but one column come from partial products from either end, so that zeros do no
 harm.
 
-References ---------- Owen (1972), Multilinear extensions of games, Management Science 18. Shapley (1953), A
+References
+----------
+Owen (1972), Multilinear extensions of games, Management Science 18. Shapley (1953), A
 value for n-person games.
 """
 

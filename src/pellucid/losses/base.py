@@ -18,6 +18,8 @@ from pellucid.losses.constant import (
     zero_of_slope,
 )
 
+_PERFECT = 1e-300  # deviance of a row that is nothing: a mean of zero has the least logarithm there is
+
 REGISTRY: dict[str, type[Loss]] = {}
 """Every concrete loss class by its ``name``, filled as classes are defined; the law tests run over it."""
 
@@ -246,16 +248,23 @@ class Loss(ABC):
         """Share of the deviance that ``eta`` explains, D²; R² for squared loss.
 
         The null model is the best constant beside the offset. Where it is perfect, D² is 1 for a perfect
-        ``eta`` and 0 otherwise.
+        ``eta`` and 0 otherwise; an infinite one would be for counts that are all zero, or rows of one class.
         """
         if self.joint:
             null = self.profiled(y, offset, weight).total_deviance(y, offset, weight)
+        elif self._at_the_end(y[weight > 0]):
+            null = 0.0
         else:
             null = self.total_deviance(y, offset + self.best_constant(y, weight, offset), weight)
         lost = self.total_deviance(y, eta, weight)
         if null > 0:
             return 1.0 - lost / null
-        return 1.0 if lost == 0 else 0.0
+        return 1.0 if lost <= _PERFECT * float(weight.sum()) else 0.0
+
+    def _at_the_end(self, y: np.ndarray) -> bool:
+        """Whether targets are all the same one that a mean only comes near to."""
+        ends = {"log": (0.0,), "logit": (0.0, 1.0)}.get(self.link, ())
+        return any(bool(np.all(y == end)) for end in ends)
 
     # -------------------------------------------------------------- identity
     def __eq__(self, other: object) -> bool:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.effects.outcome_measures import Outcome
 from pellucid.effects.summary import counted
+from pellucid.losses import Quantile
 from pellucid.report.evidence import LeftOut, classes_of, targets_as_numbers, tried
 from pellucid.report.packing import rounded
 from pellucid.report.response import Response
@@ -32,12 +34,18 @@ def charts(
     if left is not None and left.answers is not None:
         sample, answers = left.part(sample), left.answers
     made = []
-    if response.classes is None:
+    outcome = response.outcome(sample, answers)
+    if outcome is not None and response.survival:
+        made.append(_events(outcome))
+    elif response.classes is None:
         y = sample.y.astype(float).reshape(len(sample), -1)[:, 0]
-        made += _regression(y, answers[:, 0], sample.numbers, left)
+        middle = 0 if outcome is None else outcome.middle
+        made += _regression(y, answers[:, middle], sample.numbers, left)
     else:
         made.append(_confusion(sample.y, answers, response, out))
-    if response.kind != "score":
+    if outcome is not None and outcome.levels:
+        made += _levels(outcome)
+    elif response.kind != "score" and not response.survival:
         made.append(_groups(sample, answers[:, 0], response, out))
     path = _path(model, left)
     return made if path is None else [*made, path]
@@ -138,6 +146,50 @@ def _groups(sample: Sample, answers: np.ndarray, response: Response, out: bool) 
         "caption": f"Rows are put into {counted(len(parts), 'group')} by their prediction. In a calibrated "
         f"model the points lie on the dashed line. The largest gap is between {x[worst]:.4g} predicted and "
         f"{seen[worst]:.4g} observed. {_HOW[out]}",
+    }
+
+
+def _levels(outcome: Outcome) -> list[Chart]:
+    """Shares of rows below quantiles beside their levels; expectiles have no such share."""
+    if not isinstance(outcome.loss, Quantile):
+        return []
+    below = np.array([np.average(outcome.y <= q, weights=outcome.weight) for q in outcome.mu.T])
+    order = np.argsort(outcome.levels)
+    return [
+        {
+            "type": "scatter",
+            "title": "Do quantiles hold their level?",
+            "x": rounded(np.array(outcome.levels)[order]),
+            "y": rounded(below[order]),
+            "sizes": [len(outcome.y)] * len(order),
+            "xlabel": "level",
+            "ylabel": "share of rows below",
+            "diagonal": True,
+            "joined": True,
+            "caption": "On the dashed line as many rows are below a quantile as should be. " + _HOW[False],
+        }
+    ]
+
+
+def _events(outcome: Outcome) -> Chart:
+    """Events beside those expected, in groups of similar hazard, per unit of time."""
+    time, event, w = np.abs(outcome.y), ~np.signbit(outcome.y), outcome.weight
+    order = np.argsort(outcome.mu[:, 0], kind="stable")
+    parts = [part for part in np.array_split(order, min(_GROUPS, len(order))) if w[part] @ time[part] > 0]
+    x = np.array([w[part] @ outcome.expected_events()[part] / (w[part] @ time[part]) for part in parts])
+    seen = np.array([w[part] @ event[part] / (w[part] @ time[part]) for part in parts])
+    return {
+        "type": "scatter",
+        "title": "Do events come as often as expected?",
+        "x": rounded(x),
+        "y": rounded(seen),
+        "sizes": [len(part) for part in parts],
+        "xlabel": "expected events per unit of time",
+        "ylabel": "observed events per unit of time",
+        "diagonal": True,
+        "joined": True,
+        "caption": f"Rows are put into {counted(len(parts), 'group')} by their hazard. Expected is what "
+        f"the baseline hazard and the model make of the time for which each row was seen. {_HOW[False]}",
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import precision_recall_fscore_support
 
 from pellucid.effects.hand_edits import changed_since_fit
-from pellucid.effects.measures import TITLES, as_words, measures_of_classes, measures_of_numbers
+from pellucid.effects.measures import TITLES, as_words, measures_of_classes, measures_of_numbers, title
 from pellucid.report.response import Response
 from pellucid.report.sample import Sample
 
@@ -39,13 +39,15 @@ def scores(sample: Sample, answers: np.ndarray, response: Response) -> Facts:
             answers[:, 0],
         )
         return [[TITLES[name], as_words(name, value)] for name, value in found.items()]
+    outcome = response.outcome(sample, answers)
     y = y.astype(float).reshape(len(y), -1)
     facts = []
-    if response.loss is not None:
-        facts.append([TITLES["explained"], as_words("explained", _explained(sample, answers, response))])
-    for q in range(y.shape[1]):
+    if outcome is not None:
+        found = outcome.measures()
+        facts = [[title(name), as_words(name, value)] for name, value in found.items()]
+    for q in range(y.shape[1]) if outcome is None else ():
         found = measures_of_numbers(y[:, q], answers[:, q], weight)
-        if response.loss is not None or np.isnan(found["r2"]):
+        if np.isnan(found["r2"]):
             del found["r2"]
         which = f", output {q}" if y.shape[1] > 1 else ""
         facts += [[TITLES[name] + which, as_words(name, value)] for name, value in found.items()]
@@ -54,15 +56,11 @@ def scores(sample: Sample, answers: np.ndarray, response: Response) -> Facts:
         whole = float(weight @ amount)
         facts.append(["observed per exposure", f"{float(weight @ y[:, 0]) / whole:.5g}"])
         facts.append(["predicted per exposure", f"{float(weight @ answers[:, 0]) / whole:.5g}"])
+    if response.survival:
+        assert outcome is not None
+        facts.append(["events observed", f"{float(weight @ ~np.signbit(y[:, 0])):.5g}"])
+        facts.append(["events expected", f"{float(weight @ outcome.expected_events()):.5g}"])
     return facts
-
-
-def _explained(sample: Sample, answers: np.ndarray, response: Response) -> float:
-    """Share of the deviance explained; the constant beside it has the offset and exposure too."""
-    amount = response.amount(sample)
-    offset = np.zeros(len(sample)) if amount is None else np.log(amount)
-    eta = response.loss.predictor(answers[:, 0])
-    return float(response.loss.explained(sample.y.astype(float), eta, sample.weight, offset))
 
 
 def classes_of(answers: np.ndarray, response: Response) -> np.ndarray:

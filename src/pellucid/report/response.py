@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.effects.outcome_measures import Outcome, losses_of, outcome_of, takes_exposure
+from pellucid.losses import Loss
 from pellucid.report.sample import Sample
 
 _METHODS = {"number": "predict", "probability": "predict_proba", "score": "decision_function"}
@@ -41,14 +43,26 @@ class Response:
         return () if classes is None or len(classes) <= 2 else tuple(map(str, classes))
 
     @property
-    def loss(self) -> Any:
-        """The loss of a regression that has one of its own, such as Poisson; otherwise ``None``."""
-        loss = getattr(getattr(self.model, "best_estimator_", self.model), "loss_", None)
-        return None if self.classes is not None or getattr(loss, "name", "squared") == "squared" else loss
+    def losses(self) -> tuple[Loss, ...]:
+        """The losses of a regression that has some of its own, such as Poisson; otherwise none."""
+        losses = losses_of(self.model)
+        return () if losses and losses[0].name == "squared" else losses
+
+    @property
+    def survival(self) -> bool:
+        """Whether targets are times until an event, and answers hazards."""
+        return bool(self.losses) and self.losses[0].kind == "survival"
+
+    def outcome(self, sample: Sample, answers: np.ndarray) -> Outcome | None:
+        """Targets beside answers, as losses have them; ``None`` without losses, or with several targets."""
+        losses = self.losses
+        if not losses or answers.shape[1] != len(losses) or sample.y.ndim > 1:
+            return None
+        return outcome_of(losses, sample.y, answers, sample.weight, **sample.known)
 
     def amount(self, sample: Sample) -> np.ndarray | None:
         """Exposure of each row where predictions are rates times exposure; otherwise ``None``."""
-        rates = getattr(self.loss, "link", "") == "log"
+        rates = bool(self.losses) and takes_exposure(self.losses[0])
         return sample.amount if rates and sample.known else None
 
     def __call__(self, X: Any, **known: Any) -> np.ndarray:

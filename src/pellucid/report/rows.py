@@ -43,7 +43,7 @@ def row_payload(
         "index": sample.numbers[rows].tolist(),
         "cells": cells_of(sample.columns, rows) if sample.columns else [[] for _ in rows],
         "answers": answers.tolist(),
-        "observed": [_plain(value) for value in sample.y.reshape(len(sample), -1)[rows, 0]],
+        "observed": [observed(v, response) for v in sample.y.reshape(len(sample), -1)[rows, 0]],
         "exposure": None if amount is None else rounded(amount[rows]),
         "loo": left_out,
         "why": None if in_page else _why(model, shown, part),
@@ -74,6 +74,13 @@ def _why(model: Any, shown: Decomposition, part: Any) -> dict[str, Any] | None:
         "names": [[f"training row {j}" for j in line] for line in order],
         "values": [rounded(values[i, line]) for i, line in enumerate(order)],
     }
+
+
+def observed(value: Any, response: Response) -> Any:
+    """A target as it is shown; times at which a row left without event have a plus sign behind them."""
+    if response.survival:
+        return f"{-value:g}+" if np.signbit(value) else float(value)
+    return _plain(value)
 
 
 def _plain(value: Any) -> Any:

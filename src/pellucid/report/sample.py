@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from pellucid.data.cells import Cells
+from pellucid.data.outcomes import pairs_as_one
 from pellucid.data.table import collected
 from pellucid.data.weights import check_weight
+from pellucid.effects.outcome_measures import losses_of
 from pellucid.effects.summary import counted
 from pellucid.report.columns import fingerprint, read_columns
 
@@ -60,6 +62,9 @@ def read_sample(model: Any, X: Any, y: Any, sample_weight: Any, known: dict[str,
     check_consistent_length(X, targets)
     n = len(targets)
     weight = check_weight(sample_weight, n)
+    losses = losses_of(model)
+    if losses and (targets.dtype.names or targets.ndim == 2):  # times and events, successes and failures
+        targets, weight = pairs_as_one(targets, weight, losses[0])
     given = {key: np.broadcast_to(np.asarray(v, float), n) for key, v in known.items() if v is not None}
     cells = targets.reshape(n, -1)
     if targets.dtype == object:

@@ -12,6 +12,7 @@ from pellucid.report.decomposition import Decomposition, decompose, features_wit
 from pellucid.report.facts import model_facts, parameter_facts
 from pellucid.report.packing import rounded
 from pellucid.report.response import Response
+from pellucid.report.rows import observed
 from pellucid.report.terms import importance_payload, term_payload
 from pellucid.serve.answers import why_none
 from pellucid.serve.downloads import downloads_of
@@ -47,7 +48,7 @@ def page_payload(versions: Versions) -> dict[str, Any]:
         "absent": shown.absent,
         "features": [_field(f) for f in served.features],
         "known": sorted(served.known.values()),
-        "rows": _rows(served),
+        "rows": _rows(served, response),
         "source": served.source,
         "size": 0 if served.sample is None else len(served.sample),
         "can": {"edit": versions.editable, "undo": versions.can_undo, "refit": versions.can_refit},
@@ -90,7 +91,7 @@ def _field(feature: Any) -> dict[str, Any]:
     }
 
 
-def _rows(served: Served) -> dict[str, Any]:
+def _rows(served: Served, response: Response) -> dict[str, Any]:
     """Some rows of the data, to begin with."""
     sample = served.sample
     if sample is None or not served.seen:
@@ -101,11 +102,11 @@ def _rows(served: Served) -> dict[str, Any]:
         return {"index": [], "cells": [], "observed": []}
     numbers = sample.numbers[some]
     columns = [by_name[f.name].plain(numbers) for f in served.features]
-    y = sample.y.reshape(len(sample), -1)[some, 0].tolist()
+    y = sample.y.reshape(len(sample), -1)[some, 0]
     return {
         "index": (numbers + 1).tolist(),
         "cells": [list(row) for row in zip(*columns, strict=True)],
-        "observed": [v if isinstance(v, int | float) and not isinstance(v, bool) else str(v) for v in y],
+        "observed": [observed(v, response) for v in y],
     }
 
 

@@ -12,8 +12,8 @@ import pandas as pd
 
 from pellucid.data.cells import Cells
 from pellucid.data.table import read_table
+from pellucid.effects.outcome_measures import losses_of, takes_exposure
 from pellucid.effects.tables import TermTables
-from pellucid.models.common.scoring import LOG_LINK
 from pellucid.report.columns import read_columns
 from pellucid.report.sample import Sample, read_sample
 from pellucid.serve.errors import RequestError
@@ -148,7 +148,7 @@ def serve_model(
 
 def _counts(model: Any) -> bool:
     """Whether predictions are amounts or rates, to which an exposure belongs."""
-    return getattr(getattr(model, "loss_", None), "name", "") in LOG_LINK
+    return any(takes_exposure(loss) for loss in losses_of(model))
 
 
 # ------------------------------------------------------------------- features

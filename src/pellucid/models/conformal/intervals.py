@@ -16,11 +16,10 @@ from pellucid.effects.conformal import (
     targets_within,
     widened,
 )
-from pellucid.effects.explanation import unwrapped
+from pellucid.effects.outcome_measures import losses_of, takes_exposure
 from pellucid.effects.summary import Summary
-from pellucid.losses import Loss
+from pellucid.losses import Loss, Quantile
 from pellucid.models.additive.regressor import AdditiveKernelRegressor
-from pellucid.models.common.scoring import takes_exposure
 
 _FOLDS = 5
 _LEAST = 0.05  # residuals below this share of their mean count as that
@@ -63,8 +62,7 @@ class ConformalIntervals:
         reach = conformal_reach(self.scores, coverage)
         known = _known(offset, exposure)
         if self.width == "band":
-            low, high = (np.asarray(model.predict(X, **known), dtype=float) for model in self.model)
-            return widened(low, high, 1.0, reach)
+            return widened(*_ends(self.model, X, known), 1.0, reach)
         size = self.sizes(X)
         mean = np.asarray(self.model.predict(X, **known), dtype=float)
         loss = _deviance_loss(self.model)
@@ -78,7 +76,7 @@ class ConformalIntervals:
 
     def summary(self) -> Summary:
         """What was calibrated; print it."""
-        model = self.model[0] if self.width == "band" else self.model
+        model = self.model[0] if isinstance(self.model, tuple) else self.model
         loss = None if self.width == "band" else _deviance_loss(model)
         facts: list[tuple[str, object]] = [
             ("model", type(model).__name__),
@@ -110,8 +108,8 @@ def conformal(
     Parameters
     ----------
     model : fitted regressor or pipeline, or two of them
-        What predicts; of a pair, the first predicts the lower and the second the upper end of a band, such as
-        two quantiles.
+        What predicts; of a pair, the first predicts the lower and the second the upper end of a band. A model
+        of several quantiles is a band from the lowest to the highest.
     X, y : array-like of shape (n, n_features), (n,)
         Calibration rows, which must not have taken part in the fit.
     width : {"scaled", "constant"}, default="scaled"
@@ -128,7 +126,9 @@ def conformal(
     ConformalIntervals
         Its ``interval(X, coverage)`` gives lower and upper ends.
 
-    Notes ----- With "constant", and for a band, intervals cover a new target with at least the probability
+    Notes
+    -----
+    With "constant", and for a band, intervals cover a new target with at least the probability
     asked for, for any model, if rows are exchangeable. With "scaled" each calibration row is scored by a size
     that it had no part in, so that this holds nearly. On average over rows, that is: no method covers exactly
     at each single row. Intervals for counts cover more where counts are small, as ends are whole numbers.
@@ -150,17 +150,24 @@ def conformal(
         raise ValueError(f"width must be 'scaled' or 'constant', got {width!r}.")
     if pair and len(model) != 2:
         raise ValueError(f"A band has two ends: pass two models, got {len(model)}.")
+    losses = [loss for one in (model if pair else [model]) for loss in losses_of(one)]
     if any(hasattr(one, "classes_") for one in (model if pair else [model])):
         raise ValueError("Intervals are for numbers, counts and amounts; classes have probabilities.")
+    if any(loss.kind == "survival" for loss in losses):
+        raise ValueError(
+            "Intervals are for numbers, counts and amounts. Of times that may be censored, predict_survival "
+            "says how probable it is that nothing has happened yet."
+        )
     X, y = collected(X), np.asarray(collected(y, "y"), dtype=float)
     check_consistent_length(X, y)
     if y.ndim != 1 or not np.all(np.isfinite(y)):
         raise ValueError("y must hold one finite number per row.")
     known = _known(offset, exposure)
     if pair:
-        low, high = (np.asarray(one.predict(X, **known), dtype=float) for one in model)
-        return ConformalIntervals(tuple(model), "band", outside(y, low, high))
+        return ConformalIntervals(tuple(model), "band", outside(y, *_ends(tuple(model), X, known)))
     mean, loss = np.asarray(model.predict(X, **known), dtype=float), _deviance_loss(model)
+    if mean.ndim == 2 and len(losses) == mean.shape[1] > 1 and isinstance(losses[0], Quantile):
+        return ConformalIntervals(model, "band", outside(y, *_ends(model, X, known)))
     if mean.shape != y.shape:
         raise ValueError("Intervals are for one target at a time: this model predicts several.")
     if loss is not None:
@@ -192,11 +199,20 @@ def _sizes(X: Any, residual: np.ndarray) -> AdditiveKernelRegressor:
     return model.fit(X, np.maximum(residual, _SMALL * first))
 
 
+def _ends(model: Any, X: Any, known: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper end of a band: of two models, or the lowest and highest quantile of one."""
+    if isinstance(model, tuple):
+        low, high = (np.asarray(one.predict(X, **known), dtype=float) for one in model)
+        return low, high
+    quantiles = np.asarray(model.predict(X, **known), dtype=float)
+    return quantiles.min(axis=1), quantiles.max(axis=1)
+
+
 def _known(offset: Any, exposure: Any) -> dict[str, Any]:
     return {key: v for key, v in (("offset", offset), ("exposure", exposure)) if v is not None}
 
 
 def _deviance_loss(model: Any) -> Loss | None:
     """The loss whose deviance says how far a target is from its prediction; none for plain numbers."""
-    loss = getattr(unwrapped(model)[0], "loss_", None)
-    return loss if loss is not None and takes_exposure(loss) else None
+    losses = losses_of(model)
+    return losses[0] if losses and takes_exposure(losses[0]) else None

@@ -59,7 +59,9 @@ def shapley_values(
     Features that hang together are taken apart: values of other rows are put in place of those of the row, as
     for all interventional Shapley values. They tell what the model does, not what would happen in the world.
 
-    References ---------- Shapley (1953), A value for n-person games. Lundberg and Lee (2017), A unified
+    References
+    ----------
+    Shapley (1953), A value for n-person games. Lundberg and Lee (2017), A unified
     approach to interpreting model predictions. Owen (1972), Multilinear extensions of games.
 
     Examples

@@ -20,9 +20,9 @@ from pellucid.effects.comparison import (
 )
 from pellucid.effects.drift import Bins, Drift, bins_of_effects, measure_drift
 from pellucid.effects.explanation import unwrapped
-from pellucid.effects.fairness import GroupTable, groups_of_classes, groups_of_numbers
-from pellucid.effects.measures import TITLES, measures_of_classes, measures_of_numbers
-from pellucid.models.common.scoring import LOG_LINK
+from pellucid.effects.fairness import GroupTable, groups_of_classes, groups_of_numbers, groups_of_outcomes
+from pellucid.effects.measures import measures_of_classes, measures_of_numbers, title
+from pellucid.effects.outcome_measures import losses_of, outcome_of
 from pellucid.models.reading.attribution import shapley_values
 
 _EXPLAINED = 300  # rows whose Shapley values are computed to see how features changed
@@ -108,7 +108,7 @@ def compare(
     if y is not None:
         check_consistent_length(X, y)
         first, second = (_scores(model, X, y, known) for model in (old, new))
-        scores = {TITLES[name]: (first[name], second[name]) for name in first if name in second}
+        scores = {title(name): (first[name], second[name]) for name in first if name in second}
     if groups is not None:
         if y is None:
             raise ValueError("groups need y: measures by group compare predictions with targets.")
@@ -195,10 +195,14 @@ def _with_level(names: Sequence[str], parts: np.ndarray, level: Any, label: str)
 
 
 def _scores(model: Any, X: Any, y: Any, known: dict[str, Any]) -> dict[str, float]:
-    y, weight = np.asarray(y), np.ones(len(y))
     said = np.asarray(model.predict(X, **_for(model, known)))
+    weight = np.ones(len(said))
     if not hasattr(model, "classes_"):
-        return measures_of_numbers(y.astype(float), said.astype(float), weight) if said.ndim == 1 else {}
+        losses = losses_of(model)
+        if losses and np.size(said) == len(said) * len(losses):
+            return outcome_of(losses, y, said, **known).measures()
+        return measures_of_numbers(np.asarray(y, float), said.astype(float), weight) if said.ndim == 1 else {}
+    y = np.asarray(y)
     P = model.predict_proba(X, **_for(model, known)) if _proba(model) else None
     return measures_of_classes(y, said, model.classes_.tolist(), weight, P)
 
@@ -276,7 +280,7 @@ def fairness(
     Parameters
     ----------
     model : fitted estimator or pipeline
-        A model of numbers, counts, amounts or classes.
+        A model of numbers, quantiles, counts, amounts, times or classes.
     X : array-like or data frame of shape (n, n_features)
         Rows, best such that the model has not seen.
     y : array-like of shape (n,)
@@ -290,7 +294,8 @@ def fairness(
     -------
     GroupTable
         Mean prediction beside mean target, errors and calibration; of two classes the rates of false
-        positives and false negatives. Each with a standard error, as small groups differ by chance.
+        positives and false negatives; of quantiles the shares below them; of times the events beside those
+        expected. Each with a standard error, as small groups differ by chance.
 
     Examples
     --------
@@ -306,17 +311,18 @@ def fairness(
     X = collected(X)
     known = {key: value for key, value in (("offset", offset), ("exposure", exposure)) if value is not None}
     labels = _groups(X, groups)
-    y = np.asarray(collected(y, "y"))
+    y = collected(y, "y")
     check_consistent_length(X, y, labels)
     said = np.asarray(model.predict(X, **_for(model, known)))
     if hasattr(model, "classes_"):
         P = model.predict_proba(X, **_for(model, known)) if _proba(model) else None
-        return groups_of_classes(y, said, labels, P, model.classes_)
+        return groups_of_classes(np.asarray(y), said, labels, P, model.classes_)
+    losses = losses_of(model)
+    if losses and said.size == len(said) * len(losses):
+        return groups_of_outcomes(outcome_of(losses, y, said, **known), labels)
     if said.ndim > 1:
         raise ValueError("Groups are measured for one target at a time: this model has several.")
-    inner, _ = unwrapped(model)
-    amounts = getattr(getattr(inner, "loss_", None), "name", "") in LOG_LINK
-    return groups_of_numbers(y.astype(float), said.astype(float), labels, ratio=amounts)
+    return groups_of_numbers(np.asarray(y, dtype=float), said.astype(float), labels)
 
 
 def _groups(X: Any, groups: Any) -> np.ndarray:
