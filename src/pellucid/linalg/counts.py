@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 _DENSE = 0.05  # columns filled by more than this share of the rows are multiplied by BLAS
+_FEW = 2e6  # multiplications that BLAS has done before a product of sparse matrices has begun
 
 
 def count_table(
@@ -29,6 +30,8 @@ def count_products(A: sparse.csr_array, B: sparse.csr_array) -> np.ndarray:
     """
     filled = np.bincount(A.indices, minlength=A.shape[1]) + np.bincount(B.indices, minlength=A.shape[1])
     often = filled > _DENSE * (A.shape[0] + B.shape[0])
+    if (~often).sum() * float(A.shape[0]) * B.shape[0] < _FEW:
+        often[:] = True
     a = A[:, often].toarray()
     out = np.ascontiguousarray(a @ (a if B is A else B[:, often].toarray()).T)
     if not often.all():

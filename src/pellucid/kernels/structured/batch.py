@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -36,23 +37,23 @@ class Batch:
     def of(cls, graphs: Sequence[Graph], edge_labels: bool) -> Batch:
         """Put graphs side by side; without ``edge_labels`` all edges are alike."""
         first = np.concatenate([[0], np.cumsum([len(g.labels) for g in graphs], dtype=np.intp)])
-        number: dict[str, int] = {}
-        labels = [number.setdefault(label, len(number)) for g in graphs for label in g.labels]
+        names, labels = _numbered(chain.from_iterable(g.labels for g in graphs))
         sizes = [len(g.edges) for g in graphs]
-        ends = np.fromiter(chain.from_iterable(chain.from_iterable(g.edges for g in graphs)), dtype=np.intp)
+        ends = np.fromiter(
+            chain.from_iterable(chain.from_iterable(g.edges for g in graphs)), np.intp, 2 * sum(sizes)
+        )
         pairs = ends.reshape(-1, 2) + np.repeat(first[:-1], sizes)[:, None]
         marks = np.zeros(len(pairs), dtype=np.intp)
         if edge_labels:
-            known: dict[str, int] = {"": 0}
-            told = [mark for g in graphs for mark in (g.edge_labels or ("",) * len(g.edges))]
-            marks = np.array([known.setdefault(mark, len(known)) for mark in told], dtype=np.intp)
+            told = (g.edge_labels or ("",) * len(g.edges) for g in graphs)
+            marks = _numbered(chain.from_iterable(told))[1]
         source = np.concatenate([pairs[:, 0], pairs[:, 1]])
-        order = np.argsort(source, kind="stable")
+        order = np.sort(source * len(source) + np.arange(len(source))) % max(len(source), 1)
         return cls(
             graphs,
             first,
-            np.array(labels, dtype=np.intp),
-            list(number),
+            labels,
+            names,
             source[order],
             np.concatenate([pairs[:, 1], pairs[:, 0]])[order],
             np.concatenate([marks, marks])[order],
@@ -72,17 +73,16 @@ class Batch:
         n = len(colours)
         degree = np.bincount(self.source, minlength=n)
         base = int(colours.max(initial=0)) + 1
-        codes = self.marks * base + colours[self.target]
-        order = np.lexsort((codes, self.source))
-        codes = codes[order] + 1
+        codes = number_values(self.marks * base + colours[self.target])[1] + 1
+        width = np.int64(codes.max(initial=0)) + 1
+        codes = np.sort(self.source * width + codes) - self.source * width  # sorted around each node
         start = np.cumsum(degree) - degree
-        width = int(codes.max(initial=0)) + 1
-        made = number_values(colours)[1]
+        made = colours
         for j in range(int(degree.max(initial=0))):
             code = np.zeros(n, dtype=np.int64)  # 0: there is no such neighbour
-            has = degree > j
+            has = np.flatnonzero(degree > j)
             code[has] = codes[start[has] + j]
-            made = number_values(made * np.int64(width) + code)[1]
+            made = number_values(made * width + code)[1]
         return made
 
     def distances(self) -> list[np.ndarray]:
@@ -107,6 +107,14 @@ class Batch:
             for g, D in zip(which, _steps(A), strict=True):
                 out[g] = D
         return out
+
+
+def _numbered(labels: Iterable[str]) -> tuple[list[str], np.ndarray]:
+    """Distinct labels in the order in which they come, and the number of each one."""
+    number: defaultdict[str, int] = defaultdict()
+    number.default_factory = number.__len__
+    numbers = np.fromiter(map(number.__getitem__, labels), np.intp)
+    return list(number), numbers
 
 
 def _steps(A: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from pellucid.linalg import available_memory, format_bytes
 COMPLEMENT = dict(zip("ACGTUNRYSWKMBDHV", "TGCAANYRSWMKVHDB", strict=True))
 """The letter of the other strand; codes for several bases included."""
 _LARGEST = 2**62
+_PER_VALUE = 64  # places of a table per value, up to which looking them up is faster than sorting the values
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,13 @@ class Letters:
 
 def number_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Distinct values, and which of them each one is; by counting where they are small numbers."""
-    if len(values) and values.min() >= 0 and values.max() <= 4 * len(values):
+    if len(values) and values.min() >= 0 and values.max() <= _PER_VALUE * len(values):
         there = np.zeros(int(values.max()) + 1, dtype=bool)
         there[values] = True
-        return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
+        distinct = np.flatnonzero(there)
+        number = np.empty(len(there), dtype=np.intp)
+        number[distinct] = np.arange(len(distinct))
+        return distinct, number[values]
     distinct, which = np.unique(values, return_inverse=True)
     return distinct, which
 
