@@ -57,14 +57,21 @@ def measure_deletion(
     if not terms:
         raise ValueError(without_parts(kernel))
     explained = explain_parts(kernel, rows, train, dual, 0.0)
-    contributions, changes, objects = [], [], []
     removal = _masked if how == "mask" else _mutated
-    for number, term in enumerate(terms):
+    places = list(dict.fromkeys(term.place for term in terms))
+    contributions, changes, objects = [], [], []
+    for number, place in enumerate(places):
         maps = [one.maps[number] for one in explained]
-        for i, change in enumerate(removal(term, maps, term.select(train), term.factor * dual)):
+        # a place is gone for all kernels that read it at once
+        removed = [
+            removal(term, maps, term.select(train), term.factor * dual)
+            for term in terms
+            if term.place == place
+        ]
+        for i, each in enumerate(zip(*removed, strict=True)):
             contributions.append(maps[i].on_labels)
-            changes.append(change)
-            objects.append(np.full(len(change), i))
+            changes.append(np.sum(each, axis=0))
+            objects.append(np.full(len(maps[i].labels), i))
     return DeletionFidelity(np.concatenate(contributions), np.concatenate(changes), np.concatenate(objects))
 
 

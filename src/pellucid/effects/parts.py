@@ -1,7 +1,7 @@
 """Which parts of a sequence, graph or molecule make its prediction, and where in it they are."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,14 @@ class Summand:
     name: str
     factor: float
     select: Callable[[np.ndarray], np.ndarray]
+    where: str
+    """The columns that it reads, as in ``.on(['promoter'])``."""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """What its contributions are drawn on: kernels with the same place share one map."""
+        assert isinstance(self.kernel, CountedParts)
+        return self.where, self.kernel.places
 
 
 def summands(kernel: Kernel) -> list[Summand]:
@@ -60,15 +68,15 @@ def _summands(
             inner.base, factor, lambda rows: inner._select(select(rows)), f".on({inner.columns!r})"
         )
         return
-    yield Summand(kernel, f"{kernel}{where}", factor, select)
+    yield Summand(kernel, f"{kernel}{where}", factor, select, where)
 
 
 @dataclass(frozen=True)
 class SiteMap:
     """Contributions to one prediction, spread over the places of the object."""
 
-    kernel: str
-    """The kernel that reads the object."""
+    kernels: tuple[str, ...]
+    """The kernels that read the object."""
     item: Any
     """The object."""
     labels: tuple[str, ...]
@@ -79,6 +87,13 @@ class SiteMap:
     """Ends of edges or bonds; none in sequences."""
     bond_values: np.ndarray
     """What each of them contributes."""
+    places: str = "nodes"
+    """``"letters"`` of a text, or ``"nodes"`` of a graph or molecule."""
+
+    @property
+    def kernel(self) -> str:
+        """The kernels that read the object, as their sum."""
+        return " + ".join(self.kernels)
 
     @property
     def on_labels(self) -> np.ndarray:
@@ -113,7 +128,7 @@ class PartContributions:
     contributions: np.ndarray
     """What each part adds to the prediction."""
     maps: tuple[SiteMap, ...]
-    """The same contributions over letters, or atoms and bonds, one map for each kernel that counts parts."""
+    """The same contributions over letters, or atoms and bonds, one map for each column of objects."""
     output: str = ""
     """The class or target that the prediction is of, where there are several."""
 
@@ -129,7 +144,7 @@ class PartContributions:
 
     @property
     def positions(self) -> np.ndarray:
-        """Contributions over the letters, nodes or atoms of the first map, bonds included."""
+        """Contributions over the letters, nodes or atoms of the first column of objects, bonds included."""
         if not self.maps:
             raise ValueError("No kernel of this model counts parts.")
         return self.maps[0].on_labels
@@ -174,22 +189,25 @@ def explain_parts(
     """
     if not counts_parts(kernel) and any(isinstance(node, CountedParts) for node in kernel._nodes()):
         raise ValueError(without_parts(kernel))
-    counted: list[tuple[str, _Shares]] = []
+    counted: list[tuple[Summand, _Shares]] = []
     others: list[tuple[str, np.ndarray]] = []
     for term in summands(kernel):
         weighted = term.factor * dual
         x, fitted = term.select(rows), term.select(train)
         if isinstance(term.kernel, CountedParts):
-            counted.append((term.name, _shares(term.kernel, term.name, x, fitted, weighted)))
+            counted.append((term, _shares(term.kernel, term.name, x, fitted, weighted)))
         else:
             others.append((term.name, term.kernel._gram(x, fitted[:]) @ weighted))
+    places: dict[tuple[str, str], list[_Shares]] = {}
+    for term, shares in counted:
+        places.setdefault(term.place, []).append(shares)
     out = []
     for i in range(len(rows)):
         parts, kernels, counts, values = [], [], [], []
-        for name, shares in counted:
+        for term, shares in counted:
             stored = slice(shares.table.indptr[i], shares.table.indptr[i + 1])
             parts += shares.names[stored]
-            kernels += [name] * len(shares.names[stored])
+            kernels += [term.name] * len(shares.names[stored])
             counts.append(shares.table.data[stored])
             values.append(shares.values[stored])
         parts += [name for name, _ in others]
@@ -205,11 +223,22 @@ def explain_parts(
                 tuple(kernels[p] for p in order),
                 np.concatenate(counts)[order],
                 value[order],
-                tuple(shares.maps[i] for _, shares in counted),
+                tuple(_together([shares.maps[i] for shares in same]) for same in places.values()),
                 output,
             )
         )
     return out
+
+
+def _together(maps: list[SiteMap]) -> SiteMap:
+    """What several kernels see at the same places of an object."""
+    first = maps[0]
+    return replace(
+        first,
+        kernels=tuple(name for one in maps for name in one.kernels),
+        values=np.sum([one.values for one in maps], axis=0),
+        bond_values=np.sum([one.bond_values for one in maps], axis=0),
+    )
 
 
 def _shares(
@@ -233,7 +262,7 @@ def _shares(
     for i, amount, cover in zip(row.tolist(), share.tolist(), found.covers, strict=True):
         spread[i][np.asarray(cover, dtype=np.intp)] += amount / len(cover)
     maps = [
-        SiteMap(name, item, s.labels, v[: len(s.labels)], s.bonds, v[len(s.labels) :])
+        SiteMap((name,), item, s.labels, v[: len(s.labels)], s.bonds, v[len(s.labels) :], kernel.places)
         for item, s, v in zip(rows, sites, spread, strict=True)
     ]
     return _Shares(A, values, [words[w] for w in which], maps)

@@ -20,7 +20,7 @@ def plot_sequence(
     contributions : PartContributions or SiteMap
         What ``model.part_contributions(sequence)`` returns.
     map : int, default=0
-        Which kernel's map, where several kernels of the model read sequences.
+        Which map, where the model reads several columns of objects. Kernels of one column share a map.
     per_track : int, default=60
         Letters in a row; longer sequences are continued below, on the same scale.
     start : int, default=0
@@ -108,7 +108,7 @@ def _map_of(contributions: Any, number: int) -> tuple[SiteMap, float | None]:
     if isinstance(contributions, PartContributions):
         if not 0 <= number < len(contributions.maps):
             raise ValueError(
-                f"There are {len(contributions.maps)} maps of kernels that count parts, got map={number!r}."
+                f"There are {len(contributions.maps)} maps of columns with parts, got map={number!r}."
             )
         return contributions.maps[number], contributions.prediction
     raise TypeError(

@@ -19,7 +19,7 @@ def plot_structure(contributions: Any, *, map: int = 0, ax: Any = None) -> Any:
         What ``model.part_contributions(molecule)`` returns. Molecules, given as SMILES, have the layout that
         RDKit finds; other graphs are laid out by their distances.
     map : int, default=0
-        Which kernel's map, where several kernels of the model read objects.
+        Which map, where the model reads several columns of objects. Kernels of one column share a map.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
 

@@ -74,12 +74,10 @@ def motif_payload(model: Any) -> list[dict[str, Any]]:
 
 def why_parts(model: Any, part: Any) -> dict[str, Any]:
     """Contributions of parts to the predictions of some rows, and where in the objects they are."""
-    counted = [term.kernel for term in summands(model.kernel_) if isinstance(term.kernel, CountedParts)]
-    texts = [word_spec(kernel) is not None for kernel in counted]
-    return {"what": "parts", "rows": [_one(told, texts) for told in model.part_contributions(part)]}
+    return {"what": "parts", "rows": [_one(told) for told in model.part_contributions(part)]}
 
 
-def _one(told: PartContributions, texts: list[bool]) -> dict[str, Any]:
+def _one(told: PartContributions) -> dict[str, Any]:
     keep = len(told.parts) if len(told.parts) <= _SHOWN + 1 else _SHOWN
     items = [
         [name, f"× {count:.0f}" if count != 1 and count == round(count) else "", value]
@@ -95,14 +93,14 @@ def _one(told: PartContributions, texts: list[bool]) -> dict[str, Any]:
         "total": told.prediction,
         "output": told.output,
         "items": items,
-        "maps": [_map(site, text) for site, text in zip(told.maps, texts, strict=True)],
+        "maps": [_map(site) for site in told.maps],
     }
 
 
-def _map(site: SiteMap, text: bool) -> dict[str, Any]:
+def _map(site: SiteMap) -> dict[str, Any]:
     """Labels with their contributions; for molecules and graphs also bonds and places on paper."""
     drawn = {"kernel": site.kernel, "labels": list(site.labels), "values": rounded(site.values)}
-    if text:
+    if site.places == "letters":
         return drawn
     molecule = isinstance(site.item, str)
     return drawn | {

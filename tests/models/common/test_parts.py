@@ -23,7 +23,9 @@ from pellucid.kernels import (
     GappedKmer,
     Spectrum,
     Subsequence,
+    Tanimoto,
     WeightedDegree,
+    WeisfeilerLehman,
 )
 
 COUNTED = sorted(name for name, cls in REGISTRY.items() if issubclass(cls, CountedParts))
@@ -54,7 +56,7 @@ MIXED = 2.0 * Spectrum(2).on("promoter") + RBF().on(["dose"])
 
 def check(one, score):
     """The three sums agree with the score: over parts, over places, and both with the intercept."""
-    counted = {name.kernel for name in one.maps}
+    counted = {name for site in one.maps for name in site.kernels}
     others = sum(v for v, k in zip(one.contributions, one.kernels, strict=True) if k not in counted)
     places = sum(site.total for site in one.maps)
     assert_allclose(one.prediction, score, rtol=1e-10, atol=1e-10)
@@ -162,16 +164,93 @@ def test_fisher_discriminants_explain_the_scores_of_classes():
             assert one.output == f"class {q}"
 
 
-@settings(max_examples=20, deadline=None)
-@given(
-    st.lists(st.text("ACGT", min_size=3, max_size=12), min_size=3, max_size=8, unique=True),
-    st.sampled_from([Spectrum(2), WeightedDegree(2), GappedKmer(3, 2, reverse_complement=True)]),
-)
-def test_sums_for_any_sequences(texts, kernel):
-    y = np.arange(len(texts), dtype=float)
-    model = KernelRidge(kernel, alpha=0.5).fit(texts, y)
-    for one, score in zip(model.part_contributions(texts), model.predict(texts), strict=True):
+@st.composite
+def smiles(draw):
+    """Chains with branches and rings: fragments that RDKit reads, side by side."""
+    pieces = ["C", "N", "O", "C(C)", "C(=O)", "c1ccccc1", "C1CC1", "C(O)", "C#C", "C(Cl)"]
+    return "C" + "".join(draw(st.lists(st.sampled_from(pieces), max_size=6)))
+
+
+@st.composite
+def any_graphs(draw):
+    n = draw(st.integers(0, 6))
+    labels = draw(st.lists(st.sampled_from("AB"), min_size=n, max_size=n))
+    pairs = [(u, v) for u in range(n) for v in range(u + 1, n)]
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    return labels, edges, draw(st.lists(st.sampled_from("-="), min_size=len(edges), max_size=len(edges)))
+
+
+KINDS = {
+    "letters": st.text("ACGT", max_size=12),
+    "text": st.text("ab Bc.", max_size=15),
+    "graph": any_graphs(),
+    "molecule": smiles(),
+}
+
+
+def kind_of(kernel):
+    if kernel.places == "letters":
+        return "text" if type(kernel).__name__ == "NGrams" else "letters"
+    return "molecule" if type(kernel).__name__ in ("Tanimoto", "MinMax") else "graph"
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_sums_for_any_objects(name, data):
+    """Trained on some, asked for others: parts that training never had are among them."""
+    kernel = data.draw(st.sampled_from(REGISTRY[name].examples()))
+    kind = kind_of(kernel)
+    if kind == "molecule":
+        pytest.importorskip("rdkit")
+    objects = st.lists(KINDS[kind], min_size=3, max_size=7)
+    train, new = data.draw(objects), data.draw(objects)
+    model = KernelRidge(kernel, alpha=0.5).fit(train, np.arange(len(train), dtype=float))
+    for rows in (train, new):
+        for one, score in zip(model.part_contributions(rows), model.predict(rows), strict=True):
+            check(one, score)
+
+
+def test_kernels_of_one_column_share_its_letters():
+    kernel = Spectrum(2) + 0.5 * WeightedDegree(1)
+    model = KernelRidge(kernel, alpha=0.5).fit(SEQUENCES, np.arange(9.0))
+    one = model.part_contributions("TTGACA")
+    assert len(one.maps) == 1
+    assert one.maps[0].kernels == (str(Spectrum(2)), str(WeightedDegree(1)))
+    apart = np.zeros(6)
+    covers = {
+        name: member.occurrences("TTGACA")
+        for name, member in zip(one.maps[0].kernels, [Spectrum(2), WeightedDegree(1)], strict=True)
+    }
+    for part, name, value in zip(one.parts, one.kernels, one.contributions, strict=True):
+        places = covers[name][part]
+        for cover in places:
+            apart[list(cover)] += value / len(places) / len(cover)
+    assert_allclose(one.positions, apart, rtol=1e-10, atol=1e-12)
+    # a letter is gone for both kernels at once
+    found = deletion_fidelity(model, SEQUENCES)
+    each = [
+        KernelRidge(k, alpha=0.5).fit(SEQUENCES, np.arange(9.0)) for k in (Spectrum(2), WeightedDegree(1))
+    ]
+    changes = 0.0
+    for member, factor in zip(each, (1.0, 0.5), strict=True):
+        member._dual = factor * model._dual  # the same model, one kernel at a time
+        changes = changes + deletion_fidelity(member, SEQUENCES).changes
+    assert_allclose(found.changes, changes, rtol=1e-10, atol=1e-12)
+    assert len(found.changes) == sum(map(len, SEQUENCES))
+
+
+def test_atoms_of_two_kernels_are_the_same_atoms():
+    pytest.importorskip("rdkit")
+    table = pytest.importorskip("pandas").DataFrame(
+        {"smiles": ["CCO", "CC(=O)[O-]", "c1ccccc1N", "C"], "sequence": ["AC", "ACGT", "GG", "ACCA"]}
+    )
+    kernel = Tanimoto(1).on("smiles") + WeisfeilerLehman(1).on("smiles") + Spectrum(1).on("sequence")
+    model = KernelRidge(kernel, alpha=0.5).fit(table, np.arange(4.0))
+    for one, score in zip(model.part_contributions(table), model.predict(table), strict=True):
         check(one, score)
+        assert [site.places for site in one.maps] == ["nodes", "letters"]
+        assert len(one.maps[0].kernels) == 2
 
 
 def test_one_object_and_objects_without_parts():

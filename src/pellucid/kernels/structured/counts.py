@@ -61,6 +61,8 @@ class CountedParts(Kernel, register=False):
     vectors = False
     _is_of_objects: ClassVar[bool] = True
     normalise: bool = False
+    places: ClassVar[str] = "letters"
+    """What the sites of an object are: its letters, or nodes and edges."""
 
     @abstractmethod
     def _occurrences(self, objects: np.ndarray, covers: int = 0) -> Occurrences:

@@ -23,6 +23,8 @@ Found = Iterator[tuple[str, tuple[int, ...], float]]
 class GraphKernel(CountedParts, register=False):
     """What kernels of graphs share; subclasses say what is found in one graph."""
 
+    places = "nodes"
+
     def _find(self, graph: Graph, covers: bool) -> Found:
         """Yield the name of each part, the sites it covers (nodes, then edges after them) and its value."""
         raise NotImplementedError

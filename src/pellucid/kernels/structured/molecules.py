@@ -27,6 +27,7 @@ class MolecularKernel(CountedParts, register=False):
     denominators depend on the whole molecule.
     """
 
+    places = "nodes"
     worth_trying = (("radius", (1, 2, 3)),)
     parameters = ("radius", "fragments", "counts")
     fragments: str

@@ -155,9 +155,18 @@ function whyPanel() {
     const unit = data.scale + (name ? `, ${cut(name, 30)}` : "");
     return [pictures(maps), rowsOfBars(items, start, total, unit)].flat(Infinity).filter(Boolean);
   }
+  // Kernels that read the same column are drawn on one text.
+  function together(maps) {
+    const found = new Map();
+    for (const map of maps) {
+      const before = found.get(map.column);
+      found.set(map.column, before ? { ...before, kernel: `${before.kernel} + ${map.kernel}`, values: before.values.map((v, i) => v + map.values[i]) } : map);
+    }
+    return [...found.values()];
+  }
   function showParts(verdictNow, same) {
     const { parts, eta, answers } = evaluate(state.cells), k = outputOf(answers);
-    const items = largest(parts.flatMap((part) => part.items(k)), "parts"), maps = parts.filter((part) => part.map).map((part) => part.map(k));
+    const items = largest(parts.flatMap((part) => part.items(k)), "parts"), maps = together(parts.filter((part) => part.map).map((part) => part.map(k)));
     result.replaceChildren(verdictNow(answers), same || state.row === null ? "" : el("p", { class: "typed" }, `Changed from row ${rows.index[state.row]}.`),
       ...sumOfParts(items, maps, model.intercept[k], eta[k], names.length ? names[k] : ""), shares(answers) || "");
   }

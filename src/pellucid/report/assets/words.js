@@ -101,7 +101,7 @@ function readText(part, text) {
         const w = weights(name);
         if (w) for (const at of cover) values[at] += (value * scale * w[k]) / cover.length;
       }
-      return { kernel: part.name, labels: letters, values };
+      return { kernel: part.name, column: part.column, labels: letters, values };
     },
   };
 }
