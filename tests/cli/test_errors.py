@@ -1,5 +1,6 @@
 """Bad input: one sentence on standard error, exit code 1, nothing on standard output."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -94,6 +95,30 @@ def test_tables_that_lack_a_column(pellucid, folder, tmp_path, verb):
     done = pellucid(*verb, folder / "price.pellucid", tmp_path / "less.csv")
     assert done.code == 1
     assert done.err == "pellucid: 'less.csv' has no column 'city', which the model needs.\n"
+
+
+def test_columns_that_no_term_reads_may_be_absent_or_of_another_kind(pellucid, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.uniform(0, 6, 90), "noise": rng.normal(size=90), "day": "2020-01-01"})
+    table["y"] = np.sin(table["x"])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    made = pellucid("fit", tmp_path / "t.csv", "-t", "y", "--split", 0, "--out", tmp_path / "m.pellucid")
+    assert made.code == 0, made.err
+    whole, part, other = (
+        pellucid("predict", tmp_path / "m.pellucid", path, "--json")
+        for path in (
+            tmp_path / "t.csv",
+            _written(table[["x"]], tmp_path / "part.csv"),
+            _written(table[["x"]].assign(noise="loud", day=3), tmp_path / "other.csv"),
+        )
+    )
+    assert part.code == other.code == 0, part.err + other.err
+    assert part.json["predictions"] == other.json["predictions"] == whole.json["predictions"]
+
+
+def _written(table, path):
+    table.to_csv(path, index=False)
+    return path
 
 
 def test_a_number_that_has_become_text(pellucid, folder, tmp_path):

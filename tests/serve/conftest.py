@@ -87,3 +87,9 @@ def running():
         server.should_exit = True
         thread.join(10)
         sock.close()
+
+
+@pytest.fixture
+def connect():
+    """From an application to a client of it."""
+    return Client

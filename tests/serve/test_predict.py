@@ -139,3 +139,20 @@ def test_the_description_fits_what_is_sent(client):
         .get("/openapi.json", headers={"authorization": "Bearer 0123456789abcdef"})
         .json()
     )
+
+
+def test_rows_may_come_without_features_that_no_term_reads(connect):
+    from pellucid import AdditiveKernelRegressor
+    from pellucid.serve import create_app
+
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame({"x": rng.uniform(0, 6, 120), "noise": rng.normal(size=120), "town": "Ulm"})
+    model = AdditiveKernelRegressor(0).fit(X, np.sin(X["x"]))
+    assert model.term_names_ == ["x"]
+    asked = connect(create_app(model))
+    told = asked.post("/predict", {"rows": [{"x": 1.0}]}).json()
+    assert told["predictions"][0]["prediction"] == pytest.approx(model.predict(X.head(1).assign(x=1.0))[0])
+    assert asked.table("/predict", "x\n1.0\n").json()["predictions"] == told["predictions"]
+    assert "lacks 'x'" in asked.post("/predict", {"rows": [{"noise": 1.0}]}).text
+    row = asked.get("/openapi.json").json()["components"]["schemas"]["Row"]
+    assert row["required"] == ["x"]

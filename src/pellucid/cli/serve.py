@@ -80,7 +80,7 @@ def _rows(stored: Stored, data: str, target: str | None, sheet: str | None) -> d
     y = pd.Series(targets(stored, source.frame[target], comma=source.comma), name=target)
     found: dict[str, Any] = {"X": stored.rows(source), "y": y, "source": source.name, **stored.known(source)}
     if spec is not None:
-        found["raw"] = spec.pick(source)
+        found["raw"] = stored.pick(source)
         if spec.weights is not None and spec.weights in source.frame.columns:
             found["sample_weight"] = numbers_of(source, spec.weights, "weights")
     return found

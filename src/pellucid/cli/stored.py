@@ -14,6 +14,7 @@ from pellucid.cli.formula import check_objects
 from pellucid.cli.kinds import understand
 from pellucid.cli.table_spec import TableSpec
 from pellucid.cli.tables import Source
+from pellucid.effects.terms import columns_read
 from pellucid.exceptions import ModelFileError
 from pellucid.export import describe
 from pellucid.kernels import Kernel
@@ -29,11 +30,23 @@ class Stored:
 
     def rows(self, source: Source) -> pd.DataFrame:
         """A table in the form in which the model takes it."""
-        X = self._by_names(source) if self.spec is None else self.spec.apply(self.spec.pick(source))
+        X = self._by_names(source) if self.spec is None else self.spec.apply(self.pick(source))
         kernel = getattr(self.model, "kernel_", None)
         if isinstance(X, pd.DataFrame) and isinstance(kernel, Kernel) and kernel.reads_objects:
             check_objects(kernel, X)
         return X
+
+    @property
+    def _read(self) -> frozenset[str] | None:
+        """Columns of tables that the model reads, if these are the columns that it was fitted on."""
+        read = columns_read(self.model)
+        plain = self.spec is None or self.spec.takes != "numbers"
+        return read if plain and not hasattr(self.model, "formula_") else None
+
+    def pick(self, source: Source) -> pd.DataFrame:
+        """The features of a table as they came, with anything in columns that the model does not read."""
+        assert self.spec is not None
+        return self.spec.pick(source, read=self._read)
 
     def known(self, source: Source) -> dict[str, np.ndarray]:
         """Exposure and offset of a table; says so where the table has none."""
@@ -63,7 +76,9 @@ class Stored:
             for name, kind in spec.columns.items()
             if name in frame.columns
         }
-        return TableSpec(columns={name: told.get(name, "number") for name in spec.columns}).pick(source)
+        return TableSpec(columns={name: told.get(name, "number") for name in spec.columns}).pick(
+            source, read=self._read
+        )
 
 
 def _kind(column: Any) -> str:

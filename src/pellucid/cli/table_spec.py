@@ -1,7 +1,7 @@
 """What has to be known beside a model to use it on a new table; it travels in the notes of the model file."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self, get_type_hints
 
@@ -85,9 +85,14 @@ class TableSpec:
         return replace(self, fill=fill, levels=levels)
 
     # ------------------------------------------------------------------- using
-    def pick(self, source: Source) -> pd.DataFrame:
-        """The features of a new table, each of the kind that it had in training."""
-        absent = [name for name in self.columns if name not in source.frame.columns]
+    def pick(self, source: Source, *, read: Collection[str] | None = None) -> pd.DataFrame:
+        """The features of a new table, each of the kind that it had in training.
+
+        Of those that are not among the columns ``read`` by the model any value will do, and they may be
+        absent; by default all are read.
+        """
+        idle = set() if read is None else set(self.columns) - set(read)
+        absent = [name for name in self.columns if name not in source.frame.columns and name not in idle]
         if absent:
             shown = ", ".join(repr(name) for name in absent[:5]) + (" ..." if len(absent) > 5 else "")
             raise UserError(
@@ -96,10 +101,7 @@ class TableSpec:
                 else f"{source.name!r} lacks {len(absent)} columns that the model needs: {shown}."
             )
         return pd.DataFrame(
-            {
-                name: convert(source.frame[name], kind, comma=source.comma)
-                for name, kind in self.columns.items()
-            }
+            {name: _column(source, name, kind, idle=name in idle) for name, kind in self.columns.items()}
         )
 
     def apply(self, X: pd.DataFrame) -> pd.DataFrame:
@@ -128,6 +130,20 @@ class TableSpec:
             elif name is not None:
                 absent.append(name)
         return found, absent
+
+
+def _column(source: Source, name: str, kind: str, *, idle: bool) -> pd.Series:
+    """A column of the kind that it had in training; where the model does not read it, it may be anything."""
+    if name in source.frame.columns:
+        try:
+            return convert(source.frame[name], kind, comma=source.comma)
+        except UserError:
+            if not idle:
+                raise
+    n = len(source.frame)
+    if kind == "date":
+        return pd.Series(pd.to_datetime(["1970-01-01"] * n))
+    return pd.Series([MISSING] * n, dtype=object) if kind in ("category", "text") else pd.Series(np.zeros(n))
 
 
 def numbers_of(source: Source, name: str, role: str) -> np.ndarray:

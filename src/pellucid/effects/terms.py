@@ -301,3 +301,16 @@ class Importances:
 
     def _left_out(self, n: int) -> list[str]:
         return [f"... and {len(self) - n} more"] if len(self) > n else []
+
+
+def columns_read(model: Any) -> frozenset[str] | None:
+    """Names of the columns that a fitted model of terms makes use of; ``None`` where it may be all of them.
+
+    Values of the other columns change no prediction.
+    """
+    model = getattr(model, "best_estimator_", model)
+    terms = getattr(model, "terms_", None)
+    if terms is None or not hasattr(model, "n_features_in_"):
+        return None
+    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
+    return frozenset(str(names[j]) for term in terms for j in term)

@@ -18,7 +18,7 @@ def openapi(served: Served, limits: Limits, *, token: bool) -> dict[str, Any]:
     row = {
         "type": "object",
         "additionalProperties": False,
-        "required": [f.name for f in served.features],
+        "required": [f.name for f in served.features if f.used],
         "properties": {f.name: _schema(f) for f in served.features}
         | {name: {"type": "number", "description": key} for key, name in served.known.items()},
     }

@@ -40,7 +40,7 @@ class Feature:
     middle : float or str or None
         A usual value, where a form begins.
     used : bool
-        Whether the model makes use of it, as far as that is known.
+        Whether the model makes use of it, as far as that is known; if not, rows may come without it.
     """
 
     name: str
@@ -104,6 +104,13 @@ class Feature:
         except (ValueError, OverflowError):
             raise RequestError(422, f"{self.name!r} holds a date that is too far away.") from None
 
+    @property
+    def anything(self) -> float | str:
+        """A value that stands for one which the model does not read."""
+        if self.middle is not None:
+            return self.middle
+        return "" if self.kind == "category" else 0.0
+
     def _wrong(self, value: Any, row: int, wanted: str) -> RequestError:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
@@ -122,7 +129,7 @@ class Rows:
 
 
 def rows_of_json(rows: Any, features: Sequence[Feature], extra: Sequence[str], most: int) -> Rows:
-    """Rows given as a list of objects; every feature must be there, null where it is missing."""
+    """Rows given as a list of objects; features that the model reads must be there, null where missing."""
     if isinstance(rows, Mapping):
         rows = [rows]
     if not isinstance(rows, list) or not rows:
@@ -135,10 +142,15 @@ def rows_of_json(rows: Any, features: Sequence[Feature], extra: Sequence[str], m
         strange = [name for name in row if name not in known]
         if strange:
             raise RequestError(422, f"Row {i} has {_short(strange[0])}, which the model does not know.")
-        absent = [f.name for f in features if f.name not in row]
+        absent = [f.name for f in features if f.used and f.name not in row]
         if absent:
             raise RequestError(422, f"Row {i} lacks {_short(absent[0])}; give null where a value is missing.")
-    columns = {f.name: f.column([f.read(row[f.name], i) for i, row in enumerate(rows, 1)]) for f in features}
+    columns = {
+        f.name: f.column(
+            [f.read(row[f.name], i) if f.name in row else f.anything for i, row in enumerate(rows, 1)]
+        )
+        for f in features
+    }
     given = {name: [row.get(name) for row in rows] for name in extra if any(name in row for row in rows)}
     return Rows(pd.DataFrame(columns), given)
 
@@ -167,13 +179,15 @@ def rows_of_csv(content: bytes, features: Sequence[Feature], extra: Sequence[str
         if len(line) != len(head):
             raise RequestError(422, f"Row {i} has {len(line)} cells, and the line of names has {len(head)}.")
     place = {name: c for c, name in enumerate(head)}
-    absent = [f.name for f in features if f.name not in place]
+    absent = [f.name for f in features if f.used and f.name not in place]
     if absent:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         raise RequestError(422, f"The table has no column {_short(absent[0])}{more}, which the model needs.")
     comma = separator != ","
     columns = {
         f.name: f.column([f.read_text(line[place[f.name]], i, comma) for i, line in enumerate(lines[1:], 1)])
+        if f.name in place
+        else f.column([f.anything] * (len(lines) - 1))
         for f in features
     }
     given = {name: [line[place[name]].strip() for line in lines[1:]] for name in extra if name in place}

@@ -14,6 +14,7 @@ from pellucid.data.cells import Cells
 from pellucid.data.table import read_table
 from pellucid.effects.outcome_measures import losses_of, takes_exposure
 from pellucid.effects.tables import TermTables
+from pellucid.effects.terms import columns_read
 from pellucid.report.columns import read_columns
 from pellucid.report.sample import Sample, read_sample
 from pellucid.serve.errors import RequestError
@@ -121,8 +122,7 @@ def serve_model(
         kinds = _kinds(inner, columns)
     levels = _levels(inner)
     features = [_feature(name, kind, seen, levels.get(name, ())) for name, kind in kinds.items()]
-    if prepare is None:
-        features = _mark_used(inner, features)
+    features = _mark_used(inner, features)
     taken = inspect.signature(model.predict).parameters
     asked = {key: (known or {}).get(key, key) for key in _KNOWN if key in taken}
     if not known and not (sample is not None and sample.known) and not _counts(inner):
@@ -238,11 +238,11 @@ def _feature(name: str, kind: str, seen: Sequence[Cells], levels: tuple[str, ...
 
 
 def _mark_used(model: Any, features: list[Feature]) -> list[Feature]:
-    terms = getattr(model, "terms_", None)
-    if terms is None:
+    """Features that no term reads may be left out of rows; where a table is prepared all may be read."""
+    read, names = columns_read(model), getattr(model, "feature_names_in_", None)
+    if read is None or (names is not None and [*map(str, names)] != [f.name for f in features]):
         return features
-    used = {j for term in terms for j in term}
-    return [replace(f, used=j in used) for j, f in enumerate(features)]
+    return [replace(f, used=f.name in read) for f in features]
 
 
 def _as_array(frame: pd.DataFrame) -> np.ndarray:
