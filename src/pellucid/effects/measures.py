@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn import metrics
 
+from pellucid.linalg import power_of_two
+
 TITLES = {
     "r2": "R²",
     "rmse": "RMSE",
@@ -50,11 +52,12 @@ def measures_of_numbers(y: np.ndarray, mu: np.ndarray, weight: np.ndarray) -> di
     >>> measures_of_numbers(np.array([0.0, 2.0]), np.array([1.0, 2.0]), np.ones(2))
     {'r2': 0.5, 'rmse': 0.707..., 'mae': 0.5}
     """
-    mse = float(np.average((y - mu) ** 2, weights=weight))
-    spread = float(np.average((y - np.average(y, weights=weight)) ** 2, weights=weight))
+    unit = float(power_of_two(float(np.abs(np.append(y, mu)).max(initial=0.0))))  # squares may overflow
+    mse = float(np.average(((y - mu) / unit) ** 2, weights=weight))
+    spread = float(np.average((y / unit - np.average(y / unit, weights=weight)) ** 2, weights=weight))
     return {
         "r2": 1.0 - mse / spread if spread > 0 else float("nan"),
-        "rmse": float(np.sqrt(mse)),
+        "rmse": unit * float(np.sqrt(mse)),
         "mae": float(np.average(np.abs(y - mu), weights=weight)),
     }
 

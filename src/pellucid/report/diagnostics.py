@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.effects.measures import measures_of_numbers
 from pellucid.effects.outcome_measures import Outcome
 from pellucid.effects.summary import counted
 from pellucid.losses import Quantile
@@ -57,7 +58,7 @@ def _regression(y: np.ndarray, predicted: np.ndarray, index: np.ndarray, left: L
         how, left_out = "prediction without the row", ", predicted by the model that was fitted without it"
     rows = np.sort(np.random.default_rng(0).permutation(len(y))[:_POINTS])
     residual = y - predicted
-    spread = float(np.sqrt(np.mean(residual**2)))
+    spread = measures_of_numbers(y, predicted, np.ones(len(y)))["rmse"]
     large = float(np.mean(np.abs(residual) > 2 * spread)) if spread > 0 else 0.0
     sampled = f" {len(rows)} of {counted(len(y), 'row')} are shown." if len(rows) < len(y) else ""
     made = [

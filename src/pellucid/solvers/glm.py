@@ -187,7 +187,9 @@ def fit_glm(
         if moved is None:  # no descent left above rounding error
             break
         value, delta, f, b = moved
-        eta = p.offset + f + b
+        before, eta = eta, p.offset + f + b
+        if np.abs(eta - before).max() <= np.finfo(float).eps * np.abs(eta).max():  # a step of rounding error
+            break
         previous = violation
     done = violation <= CONVERGED
     return GLMFit(alpha, delta, float(b), eta, g, w, iteration, done, violation, L, center)
@@ -209,7 +211,8 @@ def _gradient_size(p: GLMProblem, eta: np.ndarray) -> float:
     size = float(p.weight @ np.abs(p.loss.gradient(p.y, eta)))
     if p.loss.degree == 2:  # gradients have the unit of the targets
         return max(size, 1e-8 * float(p.weight @ np.abs(p.y))) or 1.0
-    return max(size, 1e-3 * float(p.weight.sum()))
+    share = 0.1 if p.loss.degree == 1 else 1e-3  # those of the check loss are between -1 and 1
+    return max(size, share * float(p.weight.sum()))
 
 
 def rounding_reached(violation: float, previous: float) -> bool:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pellucid import AdditiveKernelClassifier
+from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor, build_report
 from pellucid.losses import as_loss
 from pellucid.models.additive.engine.state import Problem
 
@@ -29,3 +29,14 @@ def test_rows_on_the_wrong_side_of_clear_classes():
     P = model.predict_proba(X)
     assert np.mean(np.abs(P[:, 1] - y) > 0.5) < 0.02
     assert -np.log(np.clip(P[np.arange(3000), y.astype(int)], 1e-300, 1)).mean() < 0.06
+
+
+def test_amounts_whose_squares_overflow():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = np.exp(X[:, 0]) * rng.gamma(2.0, 0.5, size=120)
+    small, large = (AdditiveKernelRegressor(0, loss="gamma").fit(X, unit * y) for unit in (1.0, 1e160))
+    assert large.loo_.mse == np.inf
+    assert large.loo_.rmse == pytest.approx(1e160 * small.loo_.rmse, rel=1e-6)
+    assert large.deviance_explained_ == pytest.approx(small.deviance_explained_, rel=1e-6)
+    assert "RMSE" in build_report(large, X, 1e160 * y).html

@@ -162,3 +162,11 @@ def test_what_is_wrong_is_said():
 def test_targets_that_hardly_vary(loss, y):
     model = KernelGLMRegressor(RBF(), loss=loss, alpha=1.0).fit(X, y)
     assert np.all(np.isfinite(model.predict(X)))
+
+
+@pytest.mark.parametrize("value", [3.0, 0.0, -1e-9])
+def test_quantiles_of_a_constant_are_that_constant_at_once(value):
+    y = np.full(len(X), value)
+    model = KernelGLMRegressor(loss="quantile", quantile=[0.1, 0.9], alpha="loo").fit(X, y)
+    np.testing.assert_allclose(model.predict(X[:3]), value, atol=1e-6 * (abs(value) or 1.0))
+    assert model.optimality_ < 1e-7

@@ -44,7 +44,8 @@ def explained(problems: Sequence[Problem], etas: Sequence[np.ndarray], rows: Any
     nulls = [problem.null_predictor[rows] for problem in problems]
     weight = parts[0].weight
     null, left = (float(weight @ deviances(parts, some)) for some in (nulls, etas))
-    return 1.0 - left / null if null > 1e-24 * float(weight @ parts[0].y ** 2) else 0.0
+    size = float(weight @ np.abs(parts[0].y) ** parts[0].loss.degree)  # in the unit of the deviance
+    return 1.0 - left / null if null > 1e-24 * size else 0.0
 
 
 def make_receipt(fits: Fits, tables: TermTables, rows: np.ndarray, etas: Sequence[np.ndarray]) -> Receipt:

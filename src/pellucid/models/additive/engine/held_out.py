@@ -8,7 +8,7 @@ import numpy as np
 
 from pellucid.data.labels import class_probabilities, winner
 from pellucid.effects.loo import LeaveOneOut
-from pellucid.linalg import side_by_side
+from pellucid.linalg import power_of_two, side_by_side
 from pellucid.linalg.moments import blocks
 from pellucid.models.additive.engine.state import Problem, State
 
@@ -68,9 +68,15 @@ def loo_report(
         y, eta, h = y[:, 0], eta[:, 0], h[:, 0]
     predictions = loss.mean(eta) if len(problems) == 1 else class_probabilities(loss.mean(eta))
     residuals = y - predictions
-    mse = weight @ residuals**2 / weight.sum()
+    unit = float(power_of_two(float(np.abs(residuals).max(initial=0.0))))  # squares may overflow
+    root = unit * np.sqrt(weight @ (residuals / unit) ** 2 / weight.sum())
+    with np.errstate(over="ignore", under="ignore"):
+        mse = root**2
     wrong = None
     if loss.kind == "classification":
         truth = y > 0.5 if len(problems) == 1 else y.argmax(axis=1)
         wrong = float(weight @ (winner(eta) != truth) / weight.sum())
-    return LeaveOneOut(predictions, residuals, h, mse if mse.ndim else float(mse), None, wrong)
+    single = mse.ndim == 0
+    return LeaveOneOut(
+        predictions, residuals, h, float(mse) if single else mse, None, wrong, float(root) if single else root
+    )
