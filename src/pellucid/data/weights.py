@@ -44,7 +44,7 @@ def check_weight(sample_weight: Any, n_rows: int, reading: str = "counts") -> np
     if not np.any(weight > 0):
         raise ValueError("All entries of sample_weight are zero: no row is left to fit.")
     mean = float(np.mean(weight[weight > 0]))
-    if reading == "auto" and not 1.0 / _FAR <= mean <= _FAR:
+    if reading == "auto" and not counts_observations(mean, reading):
         warnings.warn(
             f"sample_weight has a mean of {mean:.3g}, so it is taken for precisions: weights are divided by "
             f"their mean and only compare rows. Pass weights='precision' if this is meant, or "
@@ -55,3 +55,8 @@ def check_weight(sample_weight: Any, n_rows: int, reading: str = "counts") -> np
         )
         reading = "precision"
     return weight / mean if reading == "precision" else weight
+
+
+def counts_observations(mean: float, reading: str) -> bool:
+    """Whether weights of this mean, over rows of positive weight, count observations."""
+    return reading == "counts" or (reading == "auto" and 1.0 / _FAR <= mean <= _FAR)

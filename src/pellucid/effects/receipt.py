@@ -25,9 +25,9 @@ class Receipt:
     """Share explained by main effects alone."""
     pairs: float
     """What pairs add to it; negative where held-out rows of several classes are predicted better without."""
-    beyond: float
+    beyond: float | None
     """What a kernel machine of all features together, fitted to the residuals, adds on top: the price of
-    leaving out higher orders. Never negative."""
+    leaving out higher orders. Never negative; ``None`` where only sums over rows are known."""
     how: str
     """By which estimate of the error out of sample."""
 
@@ -39,7 +39,7 @@ class Receipt:
     @property
     def unexplained(self) -> float:
         """Share that neither the model nor the machine on its residuals explains."""
-        return 1.0 - self.explained - self.beyond
+        return 1.0 - self.explained - (self.beyond or 0.0)
 
     def __str__(self) -> str:
         *parts, (last, share) = self._rows()
@@ -52,4 +52,5 @@ class Receipt:
     def _rows(self) -> list[tuple[str, str]]:
         shares = (self.main, self.pairs, self.beyond, self.unexplained)
         labels = ("main effects explain", "pairs add", "all orders together add", "unexplained")
-        return [(label, f"{100 * share:6.1f} %") for label, share in zip(labels, shares, strict=True)]
+        texts = ["  not known" if share is None else f"{100 * share:6.1f} %" for share in shares]
+        return list(zip(labels, texts, strict=True))

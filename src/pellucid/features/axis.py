@@ -236,6 +236,10 @@ class Basis:
     def __len__(self) -> int:
         return len(self.frequency)
 
+    def first(self, n_columns: int) -> Basis:
+        """The same with a table of the first few columns only; frequencies of all say what shapes are."""
+        return replace(self, table=self.table[:, :n_columns].copy())
+
     def at(
         self, place: tuple[np.ndarray, np.ndarray], dtype: type = np.float64, n_columns: int | None = None
     ) -> np.ndarray:

@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise, product
+from typing import Self
 
 import numpy as np
 
@@ -87,6 +88,11 @@ class Bases:
         self.n_columns = n_columns
         self._others = others
         self._known: dict[int, Basis] = {}
+
+    def given(self, bases: Mapping[int, Basis]) -> Self:
+        """The same, with the bases of some axes as they are: elsewhere they might come out rotated."""
+        self._known |= bases
+        return self
 
     def __len__(self) -> int:
         return len(self.axes)
@@ -227,6 +233,19 @@ class TermBasis:
                     del held[ks[0]]
         return Zt
 
+    def used(self) -> tuple[dict[int, Basis], dict[int, Basis]]:
+        """Bases of main effects and of pairs by feature, with as many columns as these terms need."""
+        need: tuple[dict[int, int], dict[int, int]] = ({}, {})
+        for term, pick in zip(self.terms, self.picks, strict=True):
+            for j, part in zip(term, pick, strict=True):
+                of = need[0 if self._axis(j, term)[1] else 1]
+                of[j] = max(of.get(j, 0), int(part.max(initial=-1)) + 1)
+        main, pair = self.axes.main, self.axes.pair
+        return (
+            {j: main[j].first(k) for j, k in need[0].items()},
+            {j: pair[j].first(k) for j, k in need[1].items()},
+        )
+
     def _axis(self, j: int, term: Term) -> tuple[int, bool]:
         """Feature, and whether the axis that it has in a term is the fine one."""
         return j, len(term) == 1 or self.axes.fine[j] is self.axes.coarse[j]
@@ -246,7 +265,7 @@ class TermBasis:
         if len(term) == 1:
             return self.axes.main[term[0]].table[:, pick[0]] @ beta
         A, B = self.axes.pair[term[0]], self.axes.pair[term[1]]
-        W = np.zeros((len(A), len(B)))
+        W = np.zeros((A.table.shape[1], B.table.shape[1]))
         W[pick[0], pick[1]] = beta
         return A.table @ W @ B.table.T
 

@@ -35,6 +35,35 @@ class Moments:
         G = self.G[np.ix_(columns, columns)]
         return replace(self, G=G, c=self.c[columns], column_mean=self.column_mean[columns])
 
+    def plus(self, other: Self) -> Self:
+        """Moments of these rows and others.
+
+        With δ the difference of two means and k = ab/(a + b) of the two sums of weights, a centred sum of
+        products is the sum of the two and kδδᵀ.
+        """
+        total = self.total + other.total
+        k = self.total * other.total / total
+        d, e = other.column_mean - self.column_mean, other.target_mean - self.target_mean
+        return replace(
+            self,
+            G=self.G + other.G + k * np.outer(d, d),
+            c=self.c + other.c + k * e * d,
+            square=self.square + other.square + k * e * e,
+            column_mean=self.column_mean + (other.total / total) * d,
+            target_mean=self.target_mean + (other.total / total) * e,
+            total=total,
+        )
+
+    def times(self, factor: float) -> Self:
+        """Moments under weights that are all multiplied."""
+        G, c, square = self.G * factor, self.c * factor, self.square * factor
+        return replace(self, G=G, c=c, square=square, total=self.total * factor)
+
+    def in_units(self, unit: float) -> Self:
+        """Moments with targets that are multiplied."""
+        c, square = self.c * unit, self.square * unit**2
+        return replace(self, c=c, square=square, target_mean=self.target_mean * unit)
+
 
 def weighted_moments(
     design: Design, w: np.ndarray, z: np.ndarray, F: int, dtype: type = np.float64

@@ -12,6 +12,7 @@ from pellucid.models.interpretable.classifier import InterpretableKernelClassifi
 from pellucid.models.interpretable.regressor import InterpretableKernelRegressor
 from pellucid.models.isk.classifier import ISKClassifier
 from pellucid.models.isk.regressor import ISKRegressor
+from pellucid.models.merging.merge import merge
 from pellucid.models.reading.attribution import shapley_values, sobol_shares
 from pellucid.models.reading.by_hand import edit_by_hand
 from pellucid.models.reading.comparison import compare, drift, fairness
@@ -48,5 +49,6 @@ __all__ = [
     "sobol_shares",
     "edit_by_hand",
     "fit_formula",
+    "merge",
     "stability",
 ]

@@ -23,6 +23,7 @@ from pellucid.export.model_file.shapes import misfit
 from pellucid.kernels import Kernel
 
 LATER = {
+    "AdditiveKernelRegressor": ("updatable",),
     "Axis": ("repeats",),
     "BaseEstimator": ("weights",),
     "Column": ("ordered",),
@@ -30,6 +31,7 @@ LATER = {
     "InterpretableKernelRegressor": ("quantile",),
     "KernelGLMRegressor": ("quantile",),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
+    "RefitSpec": ("bases",),
     "LooSearch": ("criterion", "max_time", "verbose"),
 }
 """Parameters and fields that files of earlier versions lack, by class: they get their defaults."""

@@ -22,6 +22,7 @@ SHAPES: dict[str, dict[str, str]] = {
     "Importances": {"names values se": "t"},
     "Smooth": {"knots density": "m", "table": "m+1 r"},
     "Warp": {"knots values": "k"},
+    "RowSums": {"c column_mean": "f"},
     "LeaveOneOut": {"predictions residuals leverages": "n ..."},
 }
 

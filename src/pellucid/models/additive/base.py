@@ -21,12 +21,12 @@ from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes, fit_additive
 from pellucid.models.additive.monotonicity import monotone_directions
 from pellucid.models.additive.refit_spec import Fits, Frozen
-from pellucid.models.additive.results import AdditiveResults
 from pellucid.models.additive.summary import too_few_rows
+from pellucid.models.additive.updating import Refitting
 from pellucid.models.common.from_formula import FromFormula
 
 
-class AdditiveKernelBase(FromFormula, AdditiveResults):
+class AdditiveKernelBase(FromFormula, Refitting):
     """Shared machinery: columns as they come, axes, fit per output, tables and what is read off them."""
 
     interactions: Any

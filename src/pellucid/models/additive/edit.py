@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from pellucid.effects.terms import Term
-from pellucid.models.additive.engine.structure import with_bases
 from pellucid.models.additive.receipt import explained
 from pellucid.models.additive.refit_spec import Edit, Fits, Frozen
 
@@ -99,8 +98,19 @@ _OPEN = (-np.inf, np.inf)
 
 def edited(model: Any, wishes: Wishes, X: Any, y: Any, sample_weight: Any, known: Mapping[str, Any]) -> Any:
     """A new model in which wishes are fulfilled and all other terms are fitted again."""
+    wishes.check(model._refit_spec.frozen, model._name)
+    new, before = refitted(model, wishes, X, y, sample_weight, known)
+    if model.fold_residuals_ is not None:  # terms were chosen on few rows, and the choice stays
+        new.fold_residuals_ = model.fold_residuals_
+    new.edits_ = [*model.edits_, *wishes.log(model._name, before, new.deviance_explained_)]
+    return new
+
+
+def refitted(
+    model: Any, wishes: Wishes, X: Any, y: Any, sample_weight: Any, known: Mapping[str, Any]
+) -> tuple[Any, float]:
+    """A new model of the same structure but for the wishes, and what the old one explains of the rows."""
     spec, tables = model._refit_spec, model.tables_
-    wishes.check(spec.frozen, model._name)
     new = deepcopy(model)
     problems, outputs, unit = new._prepare(X, y, sample_weight, reset=False, **known)
     rows = problems[0].X
@@ -110,10 +120,11 @@ def edited(model: Any, wishes: Wishes, X: Any, y: Any, sample_weight: Any, known
     eta = (tables.predictor(rows) / unit).reshape(len(rows), len(problems))
     before = explained(problems, [p.offset + eta[:, k] for k, p in enumerate(problems)])
     moved = [replace(p, offset=p.offset + sum(frozen.kinds(k)) / unit) for k, p in enumerate(problems)]
-    axes = with_bases(tables.fine, tables.coarse)
-    free = spec.refit(moved, axes, [*terms, *wishes.drop], wishes.smooth)
+    axes = spec.axes(tables)
+    gone = [*terms, *wishes.drop]
+    sums = new._sums_of(moved[0], spec.basis(0, axes, gone)[0], unit, sample_weight)
+    moments = None if sums is None else sums.moments(new.weights).in_units(1.0 / unit)
+    free = spec.refit(moved, axes, gone, wishes.smooth, moments)
     new._store(Fits(moved, free, axes, outputs, spec.directions, frozen).in_cone(), unit)
-    if model.fold_residuals_ is not None:  # terms were chosen on few rows, and the choice stays
-        new.fold_residuals_ = model.fold_residuals_
-    new.edits_ = [*model.edits_, *wishes.log(model._name, before, new.deviance_explained_)]
-    return new
+    new._keep(sums)
+    return new, before

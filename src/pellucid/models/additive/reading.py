@@ -64,13 +64,19 @@ def compile_tables(
 
 
 def read_effects(
-    tables: TermTables, states: Sequence[State], X: np.ndarray, weight: np.ndarray, outputs: Sequence[str]
+    tables: TermTables,
+    states: Sequence[State],
+    masses: Mapping[Term, np.ndarray],
+    outputs: Sequence[str],
 ) -> dict[str, Effect]:
-    """Curves at all points, surfaces at some, with standard errors and where the rows are."""
+    """Curves at all points, surfaces at some, with standard errors and where the rows are.
+
+    ``masses`` are the sums of the weights of the rows nearest to the points, see :func:`row_masses`.
+    """
     effects = {}
     for t, (term, name) in enumerate(zip(tables.terms, tables.names, strict=True)):
         axes = tables.axes(t)
-        points = [np.arange(len(a)) if len(term) == 1 else _shown(a) for a in axes]
+        points = _points(axes)
         grids = tuple(tables.grid(j, a, p) for j, a, p in zip(term, axes, points, strict=True))
         values = tables.tables[t][np.ix_(*points)]
         se = np.stack([_errors(state, term, points) for state in states], axis=-1)
@@ -79,11 +85,27 @@ def read_effects(
             name,
             grids,
             values,
-            _density(axes, points, X[:, list(term)], weight),
+            masses[term] / max(masses[term].sum(), np.finfo(float).tiny),
             se if len(states) > 1 else se[..., 0],
             tuple(outputs) if len(states) > 1 else (),
         )
     return effects
+
+
+def row_masses(
+    terms: Collection[Term], axes: Axes, X: np.ndarray, weight: np.ndarray
+) -> dict[Term, np.ndarray]:
+    """Sum of the weights of the rows nearest to each point at which a term is shown; of pairs, to both."""
+    masses = {}
+    for term in terms:
+        on = [axes.fine[term[0]]] if len(term) == 1 else [axes.coarse[j] for j in term]
+        masses[term] = _nearest(on, _points(on), X[:, list(term)], weight)
+    return masses
+
+
+def _points(axes: Sequence[Axis]) -> list[np.ndarray]:
+    """The points of each axis of a term at which it is shown."""
+    return [np.arange(len(a)) if len(axes) == 1 else _shown(a) for a in axes]
 
 
 def _shown(axis: Axis) -> np.ndarray:
@@ -122,10 +144,10 @@ def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarra
     return np.sqrt(np.maximum(variance, 0.0)).reshape(shape)
 
 
-def _density(
+def _nearest(
     axes: Sequence[Axis], points: Sequence[np.ndarray], X: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
-    """Share of the rows nearest to each point, or to each pair of points."""
+    """Sum of the weights of the rows nearest to each point, or to each pair of points."""
     place, keep = np.zeros(len(X), dtype=np.intp), weight > 0
     for axis, shown, x in zip(axes, points, X.T, strict=True):
         i, w = axis.locate(x)
@@ -138,8 +160,7 @@ def _density(
             owner[len(axis) - 2] = min(owner[len(axis) - 2], max(len(shown) - 2, 0))
         place = place * len(shown) + owner[nearest]
     shape = tuple(len(p) for p in points)
-    mass = np.bincount(place[keep], weight[keep], int(np.prod(shape))).reshape(shape)
-    return mass / max(mass.sum(), np.finfo(float).tiny)
+    return np.bincount(place[keep], weight[keep], int(np.prod(shape))).reshape(shape)
 
 
 def read_importances(

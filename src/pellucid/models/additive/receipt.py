@@ -64,6 +64,19 @@ def make_receipt(fits: Fits, tables: TermTables, rows: np.ndarray, etas: Sequenc
     return Receipt(main, whole - main, beyond, f"{how}; terms held fixed")
 
 
+def receipt_of_moments(state: State) -> Receipt:
+    """The same for squared loss where only sums over rows are known: nothing is left to look into."""
+    m, basis = state.moments, _main_effects(state.basis)
+    null, error = m.square / m.total, state.fit.gcv(m.total)
+    if not null > 0:
+        return Receipt(0.0, 0.0, None, "generalised cross-validation; terms held fixed")
+    whole, main_error = _clip(1.0 - error / null), error
+    if basis.size < state.basis.size:
+        main_error = _gcv(None, m.total, state, basis, m.of(state.basis.columns_of(basis.terms)))
+    main = min(_clip(1.0 - main_error / null), whole)
+    return Receipt(main, whole - main, None, "generalised cross-validation; terms held fixed")
+
+
 def _of_classes(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tuple[float, float, str]:
     """Share of main effects, share of all terms and how they were found, for one model per class.
 
@@ -94,9 +107,10 @@ def _of_one(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tuple[f
         w, z = problem.working(state.eta)
         square = _square(z + in_main + in_pairs, w)
         if basis.size < state.basis.size or np.any(in_pairs):
-            main_error = _gcv(problem, state, basis, moments_at(problem, basis, w, z + in_pairs))
+            main_error = _gcv(problem.scale, n, state, basis, moments_at(problem, basis, w, z + in_pairs))
     elif basis.size < state.basis.size:
-        main_error = _gcv(problem, state, basis, state.moments.of(state.basis.columns_of(basis.terms)))
+        moments = state.moments.of(state.basis.columns_of(basis.terms))
+        main_error = _gcv(problem.scale, n, state, basis, moments)
     null = max(square / n, np.finfo(float).tiny)
     whole = _clip(1.0 - state.fit.gcv(n) / null) if problem.varies else 0.0
     main = min(_clip(1.0 - main_error / null), whole)
@@ -107,12 +121,11 @@ def _of_one(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tuple[f
     return part * whole, whole, "leave-one-out deviance; main effects in proportion to the last working model"
 
 
-def _gcv(problem: Problem, state: State, basis: TermBasis, moments: Moments) -> float:
+def _gcv(scale: float | None, n: float, state: State, basis: TermBasis, moments: Moments) -> float:
     """Generalised cross-validation error of main effects, from the moments of their columns."""
-    n = float(problem.weight.sum())
     if basis.size == 0:
         return moments.square / n
-    equations, ridge = Equations(moments, problem.scale, n), state.ridges_of(basis)
+    equations, ridge = Equations(moments, scale, n), state.ridges_of(basis)
     prior = state.prior.with_terms(basis.axes, basis.terms)
     for _ in range(_UPDATES):
         fit = equations.solve(ridge)

@@ -25,8 +25,14 @@ _METRICS = 25  # second derivatives taken at most
 _STEPS = 15  # steps with each
 
 
-def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray) -> State:
-    """Fit coefficients and intercept for ridges λ_j, whose prior is not asked for."""
+def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray, known: Moments | None = None) -> State:
+    """Fit coefficients and intercept for ridges λ_j, whose prior is not asked for.
+
+    For squared loss moments may be ``known``.
+    """
+    if problem.quadratic and known is not None:
+        state = refit_to_moments(known, basis, ridge)
+        return replace(state, eta=predictor(problem, basis, state.fit.beta, state.intercept))
     prior = Prior()
     constant = problem.constant
     eta = problem.offset + constant
@@ -38,16 +44,37 @@ def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray) -> State:
     return _descend(problem, state, np.zeros((0, basis.size)))
 
 
+def refit_to_moments(moments: Moments, basis: TermBasis, ridge: np.ndarray) -> State:
+    """The fit of squared loss that sums over rows give; without the rows it has no predictor of them."""
+    fit = Equations(moments, None, moments.total).solve(ridge)
+    intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
+    return State(basis, Prior(), fit, moments, intercept, np.empty(0))
+
+
 def into_cone(problem: Problem, state: State, A: np.ndarray) -> State:
     """The fit with the same ridges for which Aβ ≥ 0, from the one without constraints."""
     fit, moments = state.fit, state.moments
     if np.all(A @ fit.beta >= 0):
         return state
+    if problem.quadratic:
+        state = moments_into_cone(state, A)
+        eta = predictor(problem, state.basis, state.fit.beta, state.intercept)
+        return replace(state, eta=eta)
+    beta = nearest_in_cone(fit.beta, fit.root, A).beta
+    intercept = moments.target_mean - float(moments.column_mean @ beta)
+    eta = predictor(problem, state.basis, beta, intercept)
+    return _descend(problem, replace(state, fit=replace(fit, beta=beta), intercept=intercept, eta=eta), A)
+
+
+def moments_into_cone(state: State, A: np.ndarray) -> State:
+    """The same for squared loss, where moments are enough; the predictor of the rows stays as it was."""
+    fit, moments = state.fit, state.moments
+    if np.all(A @ fit.beta >= 0):
+        return state
     held = nearest_in_cone(fit.beta, fit.root, A)
     intercept = moments.target_mean - float(moments.column_mean @ held.beta)
-    eta = predictor(problem, state.basis, held.beta, intercept)
-    state = replace(state, fit=replace(fit, beta=held.beta), intercept=intercept, eta=eta)
-    return _settle(problem, state, A, held) if problem.quadratic else _descend(problem, state, A)
+    state = replace(state, fit=replace(fit, beta=held.beta), intercept=intercept)
+    return _settle(state, A, held, moments.total, None)
 
 
 def _quadratic(
@@ -86,10 +113,10 @@ def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
     moments, metric = _quadratic(problem, basis, ridge, at.eta)  # degrees of freedom are those here
     fit = replace(metric, beta=at.beta)
     here = replace(state, fit=fit, moments=moments, intercept=at.intercept, eta=at.eta, converged=done)
-    return here if cone is None else _settle(problem, here, A, cone)
+    return here if cone is None else _settle(here, A, cone, float(problem.weight.sum()), problem.scale)
 
 
-def _settle(problem: Problem, state: State, A: np.ndarray, held: ConeSolution) -> State:
+def _settle(state: State, A: np.ndarray, held: ConeSolution, n: float, known_scale: float | None) -> State:
     """Degrees of freedom, scale and covariance with the binding constraints kept.
 
     With R' of :func:`held_by` the effective degrees of freedom of a column are the diagonal of R'ᵀR'G.
@@ -100,7 +127,7 @@ def _settle(problem: Problem, state: State, A: np.ndarray, held: ConeSolution) -
     root = held_by(fit.root, A[held.binding])
     edf = np.einsum("ij,ij->j", root, root @ moments.G)
     rss = moments.square - 2.0 * float(fit.beta @ moments.c) + float(fit.beta @ (moments.G @ fit.beta))
-    scale, n = fit.scale, float(problem.weight.sum())
-    if not problem.discrete:
+    scale = fit.scale
+    if known_scale is None:
         scale = max(rss / max(n - 1.0 - edf.sum(), 1e-3 * n), np.finfo(float).tiny)
     return replace(state, fit=replace(fit, edf=edf, scale=scale, rss=max(rss, 0.0), root=root))

@@ -9,8 +9,11 @@ import numpy as np
 
 from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Effect, Term
+from pellucid.features.axis import Basis
 from pellucid.features.term_basis import Axes, TermBasis
+from pellucid.linalg.moments import Moments
 from pellucid.models.additive.engine.state import Problem, State
+from pellucid.models.additive.engine.structure import with_bases
 from pellucid.models.additive.monotonicity import monotone_rows
 from pellucid.models.additive.refit import into_cone, refit
 
@@ -64,6 +67,9 @@ class RefitSpec:
         Terms that keep their tables.
     directions : dict from int to int
         Features whose main effects must rise (+1) or fall (-1).
+    bases : pair of dicts from int to Basis, or None
+        The columns as they are, of main effects and of pairs, where sums of them are kept: computed again on
+        another machine, columns of equal variance may come out rotated.
     """
 
     terms: tuple[tuple[Term, ...], ...]
@@ -71,19 +77,28 @@ class RefitSpec:
     ridges: tuple[np.ndarray, ...]
     frozen: tuple[Term, ...] = ()
     directions: dict[int, int] = field(default_factory=dict)
+    bases: tuple[dict[int, Basis], dict[int, Basis]] | None = None
 
     @classmethod
-    def of(
-        cls, states: Sequence[State], frozen: Iterable[Term] = (), directions: Mapping[int, int] | None = None
-    ) -> RefitSpec:
+    def of(cls, fits: Fits, *, with_bases: bool = False) -> RefitSpec:
         """What a refit of these fits needs."""
+        states = fits.states
         return cls(
             tuple(state.basis.terms for state in states),
             tuple(state.basis.picks for state in states),
             tuple(state.fit.ridge for state in states),
-            tuple(frozen),
-            dict(directions or {}),
+            tuple(fits.frozen.tables),
+            dict(fits.directions),
+            states[0].basis.used() if with_bases else None,
         )
+
+    def axes(self, tables: TermTables) -> Axes:
+        """Axes and bases of the model that has these tables."""
+        axes = with_bases(tables.fine, tables.coarse)
+        if self.bases is not None:
+            axes.main.given(self.bases[0])
+            axes.pair.given(self.bases[1])
+        return axes
 
     def basis(self, k: int, axes: Axes, without: Iterable[Term]) -> tuple[TermBasis, np.ndarray]:
         """Columns of output ``k`` without some terms, and their ridges."""
@@ -97,14 +112,22 @@ class RefitSpec:
         return left, self.ridges[k][every.columns_of(left.terms)]
 
     def refit(
-        self, problems: Sequence[Problem], axes: Axes, gone: Sequence[Term], smooth: Mapping[Term, float]
+        self,
+        problems: Sequence[Problem],
+        axes: Axes,
+        gone: Sequence[Term],
+        smooth: Mapping[Term, float],
+        known: Moments | None = None,
     ) -> list[State]:
-        """Fit the terms that are left, with these ridges times the factors in ``smooth``."""
+        """Fit the terms that are left, with these ridges times the factors in ``smooth``.
+
+        Moments of the only output may be ``known``.
+        """
         states = []
         for k, problem in enumerate(problems):
             basis, ridge = self.basis(k, axes, gone)
             factor = np.array([smooth.get(term, 1.0) for term in basis.terms])[basis.owner]
-            states.append(refit(problem, basis, ridge * factor))
+            states.append(refit(problem, basis, ridge * factor, known))
         return states
 
 
@@ -199,6 +222,11 @@ class Fits:
     directions: Mapping[int, int]
     frozen: Frozen
     states: Sequence[State] = ()
+
+    @property
+    def terms(self) -> set[Term]:
+        """Terms of all outputs, frozen ones included."""
+        return {*self.frozen.tables, *(term for state in self.states for term in state.basis.terms)}
 
     def in_cone(self) -> Fits:
         """The fits with main effects that rise or fall as told, from those without constraints."""

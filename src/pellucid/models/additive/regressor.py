@@ -16,12 +16,13 @@ from pellucid.effects import jackknife_plus
 from pellucid.losses import as_loss
 from pellucid.models.additive.base import AdditiveKernelBase
 from pellucid.models.additive.engine.state import Problem
+from pellucid.models.additive.updating import Updating
 from pellucid.models.common.scoring import LOG_LINK, DevianceScore
 
 _TOO_LARGE = 1e120
 
 
-class AdditiveKernelRegressor(DevianceScore, AdditiveKernelBase):
+class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
     r"""Additive kernel machine for numbers, counts and positive amounts.
 
     .. math:: \eta(x) = b + \sum_p f_p(x_p) + \sum_{p<q} f_{pq}(x_p, x_q)
@@ -50,6 +51,10 @@ class AdditiveKernelRegressor(DevianceScore, AdditiveKernelBase):
         What ``sample_weight`` means: with "counts" a weight of 2 is the row twice, so larger weights leave
         less smoothing; with "precision" only ratios count, as for survey weights and inverse variances;
         "auto" counts unless their mean is below 0.1 or above 10, and then warns.
+    updatable : bool, default=False
+        Whether sums over the rows are kept, so that :meth:`update` and :func:`pellucid.merge` can add others:
+        one more pass over the rows, and half of the square of the number of columns in numbers. For squared
+        loss.
 
     Attributes
     ----------
@@ -84,6 +89,8 @@ class AdditiveKernelRegressor(DevianceScore, AdditiveKernelBase):
         What :meth:`edit` did.
     columns_ : tuple of Column
         What each feature was taken for.
+    sums_ : RowSums
+        With ``updatable=True``: the sums over rows that determine the fit.
 
     Notes
     -----
@@ -116,6 +123,7 @@ class AdditiveKernelRegressor(DevianceScore, AdditiveKernelBase):
         loss: Any = "squared",
         monotone: Any = None,
         weights: str = "auto",
+        updatable: bool = False,
     ) -> None:
         store_parameters(self, locals())
 
@@ -143,7 +151,9 @@ class AdditiveKernelRegressor(DevianceScore, AdditiveKernelBase):
             Itself.
         """
         problems = self._prepare(X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
+        self._check_updatable()
         self._fit_problems(*problems)
+        self._keep(self._sums_of_fit(problems[0][0], problems[2], sample_weight))
         return self
 
     def _prepare(

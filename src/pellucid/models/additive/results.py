@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, overload
 
@@ -24,11 +24,15 @@ from pellucid.models.additive.reading import (
     names_of,
     read_effects,
     read_importances,
+    row_masses,
     term_tests,
 )
-from pellucid.models.additive.receipt import explained, make_receipt
+from pellucid.models.additive.receipt import explained, make_receipt, receipt_of_moments
 from pellucid.models.additive.refit_spec import Edit, Fits, RefitSpec
 from pellucid.models.additive.summary import summarise
+
+_OF_ROWS = ("loo_", "loo_rows_", "_loo_weight", "loo_deviance_explained_")
+"""What only rows can tell."""
 
 
 class AdditiveResults(BaseEstimator):
@@ -37,6 +41,8 @@ class AdditiveResults(BaseEstimator):
     columns_: tuple[Column, ...]
     loss_: Loss
     edits_: list[Edit]
+    updatable: bool = False
+    """Whether sums over rows are kept; a parameter of estimators that can."""
     fold_residuals_: np.ndarray | None = None
     fold_deviance_explained_: float | None = None
     _new_rows: Callable[[Any], np.ndarray]
@@ -44,29 +50,51 @@ class AdditiveResults(BaseEstimator):
 
     def _store(self, fits: Fits, unit: float) -> None:
         """Store what is read off fits of targets in some unit."""
-        self._refit_spec: RefitSpec = RefitSpec.of(fits.states, fits.frozen.tables, fits.directions)
+        self._refit_spec: RefitSpec = RefitSpec.of(fits, with_bases=self.updatable)
         fits = fits.in_units(unit)
-        self._store_terms(fits)
+        rows = fits.problems[0]
+        self._store_terms(fits, row_masses(fits.terms, fits.axes, rows.X, rows.weight))
         self._store_held_out(fits)
-        self.n_rows_ = len(fits.problems[0])
+        self.n_rows_ = len(rows)
 
-    def _store_terms(self, fits: Fits) -> None:
+    def _store_moments(self, fits: Fits, masses: Mapping[Term, np.ndarray], n_rows: int) -> None:
+        """Store what is read off a fit to sums over rows, in units of the targets; the rest is gone."""
+        (state,) = fits.states
+        self._store_terms(fits, masses)
+        for name in _OF_ROWS:
+            self.__dict__.pop(name, None)
+        self.fold_residuals_ = self.fold_deviance_explained_ = None
+        square = state.moments.square
+        self.deviance_explained_ = 1.0 - state.fit.rss / square if square > 0 else 0.0
+        self.receipt_: Receipt = receipt_of_moments(state)
+        self.n_rows_ = n_rows
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_ROWS and "sums_" in vars(self):
+            raise AttributeError(
+                f"This model has no {name}: it was updated or merged from sums, and leaving rows out needs "
+                f"the rows. refit(X, y) with all rows gives it; pellucid.conformal(model, X, y) gives "
+                f"intervals from rows held back; receipt_ has the share explained by generalised "
+                f"cross-validation."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _store_terms(self, fits: Fits, masses: Mapping[Term, np.ndarray]) -> None:
         problems, states, frozen = fits.problems, fits.states, fits.frozen
         tables = compile_tables(states, self.columns_, fits.axes, fits.directions, frozen.tables)
         self.tables_: TermTables = tables
         self.terms_: list[Term] = list(tables.terms)
         self.term_names_: list[str] = tables.names
         self.intercept_ = tables.intercept
-        effects = read_effects(tables, fits.free, problems[0].X, problems[0].weight, fits.outputs)
+        effects = read_effects(tables, fits.free, masses, fits.outputs)
         for term, name in zip(self.terms_, self.term_names_, strict=True):
             if term in frozen.tables:
                 effects[name] = replace(effects[name], se=frozen.effects[name].se)
         self.effects_: dict[str, Effect] = effects
         self.tests_ = [term_tests(tables, state, frozen.tables) for state in fits.free]
-        fixed = [
-            frozen.variances(k, p.working(s.eta)[0])
-            for k, (p, s) in enumerate(zip(problems, states, strict=True))
-        ]
+        fixed: list[dict[Term, float]] = [{} for _ in states]
+        if frozen.tables:
+            fixed = [frozen.variances(k, p.working(states[k].eta)[0]) for k, p in enumerate(problems)]
         self.importances_: Importances = read_importances(tables, states, fixed)
         self.edf_ = float(np.mean([state.fit.edf.sum() + 1.0 for state in states]))
         self.scale_ = float(np.mean([state.fit.scale for state in states]))
@@ -80,7 +108,7 @@ class AdditiveResults(BaseEstimator):
         self.loo_: LeaveOneOut = loo_report([p.part(rows) for p in problems], etas, leverages)
         self.deviance_explained_ = explained(given, [state.eta for state in states])
         self.loo_deviance_explained_ = explained(given, etas, rows)
-        self.receipt_: Receipt = make_receipt(fits, self.tables_, rows, etas)
+        self.receipt_ = make_receipt(fits, self.tables_, rows, etas)
         folds = [state.fold_eta for state in states if state.fold_eta is not None]
         self.fold_residuals_ = self.fold_deviance_explained_ = None
         if len(folds) == len(states):

@@ -49,6 +49,8 @@ def summarise(model: Any, n: int) -> Summary:
 
 
 def _held_out(model: Any) -> str:
+    if not hasattr(model, "loo_"):
+        return "not known: the model was made from sums over rows"
     share = f"{100 * model.loo_deviance_explained_:.1f} %"
     if model.loo_.error_rate is not None:
         return f"{share}, error rate {100 * model.loo_.error_rate:.1f} %"

@@ -141,13 +141,12 @@ class State:
 
     def in_units(self, unit: float) -> State:
         """The same fit of targets that were multiplied."""
-        f, m = self.fit, self.moments
+        f = self.fit
         fit = replace(f, beta=f.beta * unit, scale=f.scale * unit**2, rss=f.rss * unit**2)
-        moments = replace(m, c=m.c * unit, square=m.square * unit**2, target_mean=m.target_mean * unit)
         return replace(
             self,
             fit=fit,
-            moments=moments,
+            moments=self.moments.in_units(unit),
             intercept=self.intercept * unit,
             eta=self.eta * unit,
             unit=self.unit * unit,
