@@ -24,9 +24,9 @@ class Progress:
         self.done = 0
         self.shown = False
 
-    def step(self, detail: str = "") -> None:
-        """Note one finished step."""
-        self.done += 1
+    def step(self, detail: str = "", by: int = 1) -> None:
+        """Note a finished step, or several."""
+        self.done += by
         elapsed = time.monotonic() - self.start
         if elapsed < self.patience or not (_on_terminal() or self.verbose):
             return

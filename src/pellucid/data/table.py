@@ -89,7 +89,7 @@ class Table:
         dates and durations are numbers. Beyond ``most`` levels the rarest are gathered under :data:`OTHER`; a
         column with more than one level for every two rows names the rows, and keeps no level then.
         """
-        return tuple(_learn(cells, weight, most) for cells in self.cells)
+        return tuple(learn_column(cells, weight, most) for cells in self.cells)
 
     def rows(self, columns: Sequence[Column], *, complete: bool = False) -> np.ndarray:
         """The table as a float64 matrix of shape (n, p): numbers, codes of levels, NaN for missing values.
@@ -114,7 +114,8 @@ def _refuse(bad: np.ndarray, what: str, columns: Sequence[Column]) -> None:
         raise ValueError(f"Input X contains {what} in columns {where}: fill or drop them first.")
 
 
-def _learn(cells: Cells, weight: np.ndarray, most: int | None) -> Column:
+def learn_column(cells: Cells, weight: np.ndarray, most: int | None, total: float | None = None) -> Column:
+    """What one column is, see :meth:`Table.learn`; ``total`` is the weight of all rows, those missing too."""
     if cells.names is None:
         return Column(cells.name, None, cells.dates)
     there = cells.codes >= 0
@@ -122,7 +123,7 @@ def _learn(cells: Cells, weight: np.ndarray, most: int | None) -> Column:
     found = [k for k in range(len(mass)) if mass[k] > 0]
     if not cells.ordered:
         found.sort(key=cells.names.__getitem__)
-    if most is not None and 2 * len(found) > max(float(weight.sum()), 4.0):
+    if most is not None and 2 * len(found) > max(float(weight.sum()) if total is None else total, 4.0):
         return Column(cells.name, ())
     if most is None or len(found) <= most:
         return Column(cells.name, tuple(cells.names[k] for k in found), ordered=cells.ordered)

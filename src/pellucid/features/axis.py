@@ -102,11 +102,17 @@ class Axis:
         return self.levels and not self.coordinate.any()
 
     def _weigh(self, x: np.ndarray, weight: np.ndarray) -> Axis:
+        return self.weighed(self.masses(x, weight))
+
+    def masses(self, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Sum of the weights of rows at each point, a row between two knots counting for both."""
         i, w = self.locate(x)
         m = len(self)
-        mass = np.bincount(i, (1.0 - w) * weight, m + 2) + np.bincount(i + 1, w * weight, m + 2)
-        mass = mass[:m] / max(mass[:m].sum(), np.finfo(float).tiny)
-        return replace(self, mass=mass)
+        return (np.bincount(i, (1.0 - w) * weight, m + 2) + np.bincount(i + 1, w * weight, m + 2))[:m]
+
+    def weighed(self, masses: np.ndarray) -> Axis:
+        """The axis under a distribution of rows, given by sums of weights at its points."""
+        return replace(self, mass=masses / max(masses.sum(), np.finfo(float).tiny))
 
     def thinned(self, n_knots: int) -> Axis:
         """The axis on about ``n_knots`` of its knots, for a first look; levels stay as they are.

@@ -42,6 +42,17 @@ def sample_rows(columns: Sequence[np.ndarray], k: int) -> np.ndarray:
     return np.sort(order[taken])
 
 
+def lots(start: int, stop: int) -> np.ndarray:
+    """A number for each row from its place among all; those of the smallest numbers are a random sample.
+
+    Examples
+    --------
+    >>> bool(np.array_equal(lots(0, 100)[60:], lots(60, 100)))
+    True
+    """
+    return _mixed(np.arange(start, stop, dtype=np.uint64))
+
+
 def fold_rows(columns: Sequence[np.ndarray], k: int) -> np.ndarray:
     """Fold of each row, from 0 to k - 1: by what rows hold, so that equal rows are in one fold.
 

@@ -80,12 +80,16 @@ class Problem:
         """The problem on at most ``k`` rows that stand for all."""
         return self if len(self) <= k else self.part(self.sample(k))
 
-    def working(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights and targets of the quadratic that touches the loss at ``eta``, targets without offset."""
+    def working(self, eta: np.ndarray, largest: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and targets of the quadratic that touches the loss at ``eta``, targets without offset.
+
+        A curvature counts for a millionth of the ``largest`` at least, that of these rows if it is not given.
+        """
         if self.quadratic:
             return self.weight, self.y - self.offset
         slope, curvature = self.loss.gradient(self.y, eta), self.loss.curvature(self.y, eta)
-        curvature = np.maximum(curvature, 1e-6 * max(float(curvature.max()), 1e-12))
+        largest = float(curvature.max()) if largest is None else largest
+        curvature = np.maximum(curvature, 1e-6 * max(largest, 1e-12))
         curvature = np.maximum(curvature, np.abs(slope) / _FARTHEST)
         z = eta - self.offset - slope / curvature
         return self.weight * curvature, z

@@ -46,8 +46,15 @@ FOLDS, FOLD_ROWS = 5, 1500  # folds that show what the choice of terms costs, an
 def build_axes(X: np.ndarray, weight: np.ndarray, columns: Sequence[Column] | None = None) -> Axes:
     """Axes and bases of all columns, which are numbers if nothing else is said."""
     columns = [Column(f"x{j}") for j in range(X.shape[1])] if columns is None else columns
+    return with_bases(*axes_of([(x, weight) for x in X.T], columns))
+
+
+def axes_of(
+    values: Sequence[tuple[np.ndarray, np.ndarray]], columns: Sequence[Column]
+) -> tuple[list[Axis], list[Axis]]:
+    """Fine and coarse axis of each column, from values with weights."""
     fine, coarse = [], []
-    for x, column in zip(X.T, columns, strict=True):
+    for (x, weight), column in zip(values, columns, strict=True):
         if column.levels is not None:
             axis = Axis.of_levels(x, weight, len(column.levels), ordered=column.ordered)
             fine.append(axis)
@@ -56,7 +63,7 @@ def build_axes(X: np.ndarray, weight: np.ndarray, columns: Sequence[Column] | No
         fine.append(Axis.numeric(x, weight, KNOTS))
         small = len(fine[-1].knots) <= PAIR_KNOTS * 4 // 3
         coarse.append(fine[-1] if small else Axis.numeric(x, weight, PAIR_KNOTS))
-    return with_bases(fine, coarse)
+    return fine, coarse
 
 
 def with_bases(fine: Sequence[Axis], coarse: Sequence[Axis]) -> Axes:
@@ -69,13 +76,15 @@ def with_bases(fine: Sequence[Axis], coarse: Sequence[Axis]) -> Axes:
 class Wanted:
     """Features that get a main effect, pairs that may enter, and how many may stay (None: any number).
 
-    Pairs that are ``named`` stay whatever they are worth.
+    Pairs that are ``named`` stay whatever they are worth. How many ``columns`` there may be follows from the
+    number of rows, unless it is given.
     """
 
     features: Sequence[int]
     pairs: Sequence[Term]
     most_pairs: int | None = None
     named: bool = False
+    columns: int | None = None
 
 
 def fit_additive(
@@ -93,10 +102,26 @@ def fit_additive(
     ``no_interaction`` take part in no pair. With ``hold_out`` the state of few rows has predictors of each
     row by a fit, terms and variances chosen again, without the row's fold.
     """
+    wanted = what_may_enter(problem, axes, pairs, most_pairs, no_interaction)
+    state = _fit_terms(problem, axes, wanted)
+    if hold_out and len(problem) <= FOLD_ROWS:
+        state.fold_eta = _fold_predictor(problem, axes, wanted)
+    return state
+
+
+def what_may_enter(
+    problem: Problem,
+    axes: Axes,
+    pairs: Sequence[Term] | None,
+    most_pairs: int | None,
+    no_interaction: Sequence[int] = (),
+    n_rows: int | None = None,
+) -> Wanted:
+    """Features and pairs that may enter; ``n_rows`` are those of the fit, if the problem is a sample."""
     features = [j for j, axis in enumerate(axes.fine) if not axis.flat]
     named = {j for pair in pairs or () for j in pair}
     free = pairs is None and most_pairs != 0
-    most = _columns_for(len(problem)) // PAIR_COLUMNS
+    most = columns_for(n_rows or len(problem)) // PAIR_COLUMNS
     features = rank_features(
         problem.some(_rows_for(most)),
         axes,
@@ -107,11 +132,8 @@ def fit_additive(
         no_interaction=no_interaction,
     )
     candidates = [] if most_pairs == 0 else _candidates(features, pairs, no_interaction)
-    wanted = Wanted(features, candidates, most_pairs, named=pairs is not None)
-    state = _fit_terms(problem, axes, wanted)
-    if hold_out and len(problem) <= FOLD_ROWS:
-        state.fold_eta = _fold_predictor(problem, axes, wanted)
-    return state
+    columns = None if n_rows is None else columns_for(n_rows)
+    return Wanted(features, candidates, most_pairs, named=pairs is not None, columns=columns)
 
 
 def _candidates(
@@ -123,7 +145,7 @@ def _candidates(
     return [pair for pair in pairs if set(pair) <= set(free)]
 
 
-def _columns_for(n: int) -> int:
+def columns_for(n: int) -> int:
     """Columns F for which n F² multiplications of moments and F³ of each solution are within the budget.
 
     More columns than rows are not worth their while.
@@ -142,13 +164,21 @@ def _rows_for(columns: int) -> int:
 
 def _fit_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
     """Fit given features and pairs."""
+    state = found_terms(problem, axes, wanted)
+    for _ in range(ROUNDS):
+        state = _reallocated(problem, axes, state, wanted)
+    return _finished(problem, state, wanted)
+
+
+def found_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
+    """Where there is something, and how smooth it is: fits of few columns each, on a sample of many rows."""
     main = [(j,) for j in wanted.features]
-    columns = _columns_for(len(problem))
+    columns = wanted.columns or columns_for(len(problem))
     basis = TermBasis.of(axes, first_picks(axes, main, max(columns // (2 * max(len(main), 1)), PAIR_COLUMNS)))
     sample = problem.some(_rows_for(basis.size))
-    state = penalised_fit(sample, basis, Prior().with_terms(axes, basis.terms), updates=_updates(problem))
+    state = penalised_fit(sample, basis, Prior().with_terms(axes, basis.terms), updates=updates_of(problem))
     if wanted.pairs and problem.varies:
-        picks = picks_by_variance(axes, state.prior.if_there, columns, _floor(sample, state))
+        picks = picks_by_variance(axes, state.prior.if_there, columns, least_variance(sample, state))
         most = max((columns - TermBasis.of(axes, picks).size) // PAIR_COLUMNS, 1)
         curves = pair_evidence(sample, axes, state.eta, state.fit.scale, wanted.pairs, np.exp(2.0 * T))
         prior = state.prior.with_screened(axes, wanted.pairs, curves, most)
@@ -156,24 +186,34 @@ def _fit_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
         share = max((columns - TermBasis.of(axes, picks).size) // len(tried), 1)
         basis = TermBasis.of(axes, picks, first_picks(axes, tried, share))
         sample = problem.some(_rows_for(basis.size))
-        state = penalised_fit(sample, basis, prior, state, updates=_updates(problem))
+        state = penalised_fit(sample, basis, prior, state, updates=updates_of(problem))
         for _ in range(COMMONS):
             common = common_variance(sample, state, COMMON, CLEARLY)
             if common == state.prior.kinds[2].common:
                 break
             prior = state.prior.with_common(axes, common)
-            state = penalised_fit(sample, basis, prior, state, updates=_updates(problem))
-    for _ in range(ROUNDS):
-        state = _reallocated(problem, axes, state, wanted)
-    return _finished(problem, state, wanted)
+            state = penalised_fit(sample, basis, prior, state, updates=updates_of(problem))
+    return state
 
 
-def _updates(problem: Problem) -> int:
+def updates_of(problem: Problem) -> int:
+    """Updates of the prior on the moments of one step."""
     return UPDATES if problem.quadratic else 3
 
 
 def _reallocated(problem: Problem, axes: Axes, state: State, wanted: Wanted) -> State:
     """The fit of all rows with the columns of largest prior variance."""
+    columns = columns_for(len(problem))
+    basis, prior = shared_out(axes, state, wanted, columns, least_variance(problem, state))
+    return penalised_fit(
+        problem, basis, prior, state, updates=updates_of(problem), newton_steps=2, exact=problem.quadratic
+    )
+
+
+def shared_out(
+    axes: Axes, state: State, wanted: Wanted, columns: int, floor: float
+) -> tuple[TermBasis, Prior]:
+    """The columns of largest prior variance of the terms that stay, and the prior of these."""
     kept: set[Term] = {term for term in state.prior.kept() if len(term) == 2}
     kept |= {(j,) for j in wanted.features}
     if wanted.named:
@@ -181,15 +221,12 @@ def _reallocated(problem: Problem, axes: Axes, state: State, wanted: Wanted) -> 
     if wanted.most_pairs is not None:
         kept = {term for term in kept if len(term) == 1} | set(_strongest(state, kept, wanted.most_pairs))
     prior = state.prior.only(kept)
-    picks = picks_by_variance(axes, prior.if_there, _columns_for(len(problem)), _floor(problem, state))
+    picks = picks_by_variance(axes, prior.if_there, columns, floor)
     least = first_picks(axes, [term for term in prior.variances if term not in picks and len(term) == 1], 1)
-    basis = TermBasis.of(axes, picks, least)
-    return penalised_fit(
-        problem, basis, prior, state, updates=_updates(problem), newton_steps=2, exact=problem.quadratic
-    )
+    return TermBasis.of(axes, picks, least), prior
 
 
-def _floor(problem: Problem, state: State) -> float:
+def least_variance(problem: Problem, state: State) -> float:
     """Prior variance of a column below which it is left out: a share of its sampling variance."""
     precision = (
         information(problem, _eta(problem, state)) if problem.discrete else float(problem.weight.sum())
@@ -211,13 +248,18 @@ def _strongest(state: State, terms: set[Term], most: int) -> list[Term]:
 def _finished(problem: Problem, state: State, wanted: Wanted) -> State:
     """The state without terms in which there is nothing, at the minimum of the loss, and its tests."""
     tests = tests_of(state, state.basis.terms)
-    kept: set[Term] = set(state.prior.kept()) | (set(wanted.pairs) if wanted.named else set())
+    kept = kept_terms(state, wanted)
     if len(kept) < len(state.basis.terms):
         lean = state.of_terms(kept)
         state = penalised_fit(problem, lean.basis, lean.prior, state, updates=1, newton_steps=1, exact=True)
     state = settled(problem, state)
     state.tests = tests
     return state
+
+
+def kept_terms(state: State, wanted: Wanted) -> set[Term]:
+    """Terms that stay in the end."""
+    return set(state.prior.kept()) | (set(wanted.pairs) if wanted.named else set())
 
 
 def _fold_predictor(problem: Problem, axes: Axes, wanted: Wanted) -> np.ndarray | None:
