@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from pellucid.data.cells import cells_of, is_missing, is_numeric
+from pellucid.data.cells import cells_of, is_numeric
 from pellucid.data.table import columns_of_formula
 from pellucid.kernels import Constant, Kernel, Precomputed, Restricted
 from pellucid.kernels.base import object_rows
+from pellucid.kernels.checks import is_missing
 
 
 def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarray:
