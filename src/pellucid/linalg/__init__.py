@@ -26,6 +26,7 @@ from pellucid.linalg.memory import available_memory, format_bytes, require_memor
 from pellucid.linalg.nystrom import pivoted_cholesky
 from pellucid.linalg.preconditioner import LowRank, low_rank_preconditioner
 from pellucid.linalg.scale import column_scale, power_of_two
+from pellucid.linalg.sparse_rows import SparseRows, is_sparse
 from pellucid.linalg.symmetric import symmetrise
 from pellucid.linalg.symmetric_product import symmetric_product
 from pellucid.linalg.threads import limited_threads, side_by_side
@@ -35,6 +36,7 @@ __all__ = [
     "ColumnSpace",
     "LowRank",
     "Prepared",
+    "SparseRows",
     "apply",
     "available_memory",
     "bordered_inverse",
@@ -49,6 +51,7 @@ __all__ = [
     "for_each_block",
     "format_bytes",
     "inverse_blocks_in_place",
+    "is_sparse",
     "inverse_diagonal_in_place",
     "low_rank_preconditioner",
     "lower_factor",

@@ -24,6 +24,7 @@ from pellucid.kernels import Kernel
 
 LATER = {
     "AdditiveKernelRegressor": ("updatable",),
+    "KernelRidge": ("updatable",),
     "Axis": ("repeats",),
     "BaseEstimator": ("weights",),
     "Column": ("ordered",),

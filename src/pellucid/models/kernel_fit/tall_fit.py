@@ -50,7 +50,7 @@ def fit_iterative(
     begin = perf_counter()
     n, q = Y.shape
     rank, probes = rank_for(n, settings.n_components), 32 if n < 5000 else 16 if n < 20_000 else 8
-    bytes_ = 8.0 * n * (1.5 * rank + 12 * (probes + q)) + 4.0 * 3 * _TILE**2 + 8.0 * n * X[0].size
+    bytes_ = 8.0 * n * (1.5 * rank + 12 * (probes + q)) + 4.0 * 3 * _TILE**2 + 8.0 * X.size
     require_memory(n, bytes_ / (8.0 * n * n), what="the preconditioner and the vectors of the iteration")
     progress = Progress("conjugate gradients")
     path: AlphaPath | None = None
@@ -108,7 +108,7 @@ def _start(
 ) -> tuple[IterativeSolver, float]:
     """The products, the preconditioner, and the mean variance of the kernel, the unit of alpha."""
     tile = gram_tiles(kernel, X)
-    single = len(X) >= _SINGLE_ROWS and has_fast_tiles(kernel)
+    single = len(X) >= _SINGLE_ROWS and has_fast_tiles(kernel, X)
     coarse_tile = gram_tiles(kernel, X, single=True) if single else None
 
     def product(V: np.ndarray) -> np.ndarray:
