@@ -1,5 +1,6 @@
 """All hot numeric code: arrays in, arrays out. Nothing here knows a kernel or an estimator."""
 
+from pellucid.linalg.block_features import BlockFeatures
 from pellucid.linalg.blocks import for_each_block, row_blocks
 from pellucid.linalg.centering import Prepared, prepare, rank_one_update
 from pellucid.linalg.column_space import ColumnSpace
@@ -33,6 +34,7 @@ from pellucid.linalg.threads import limited_threads, side_by_side
 from pellucid.linalg.wide import apply, column_moments
 
 __all__ = [
+    "BlockFeatures",
     "ColumnSpace",
     "LowRank",
     "Prepared",

@@ -30,9 +30,11 @@ LATER = {
     "Column": ("ordered",),
     "LeaveOneOut": ("root_mse",),
     "InterpretableKernelRegressor": ("quantile",),
-    "KernelGLMRegressor": ("quantile",),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
     "RefitSpec": ("bases",),
+    "KernelGLMRegressor": ("quantile", "solver"),
+    "KernelClassifier": ("solver",),
+    "SolverReport": ("unit",),
     "LooSearch": ("criterion", "max_time", "verbose"),
 }
 """Parameters and fields that files of earlier versions lack, by class: they get their defaults."""

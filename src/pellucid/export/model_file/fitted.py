@@ -71,6 +71,7 @@ FITTED: dict[str, dict[str, Any]] = {
         "_kernel_fits?": _of(list, "GLMFit|MultinomialFit|HingeFit"),
         "_centres": np.ndarray | None,
         "_scores_fit": _Reals,
+        "solver_report_?": "SolverReport",
         "kernel_accuracy_ optimality_ _unit?": float,
         "n_iter_": int,
     },

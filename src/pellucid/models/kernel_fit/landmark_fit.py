@@ -137,11 +137,15 @@ def _features(
     T = transfer.astype(np.float32) if single else transfer
 
     def features(rows: np.ndarray) -> np.ndarray:
-        # numbers of neighbouring rows are a slice, which is no copy
-        some = slice(int(rows[0]), int(rows[-1]) + 1) if rows[-1] - rows[0] + 1 == len(rows) else rows
-        return tile(some, slice(None)) @ T
+        return tile(rows_key(rows), slice(None)) @ T
 
     return features
+
+
+def rows_key(rows: np.ndarray) -> slice | np.ndarray:
+    """Increasing numbers of rows as a slice if they are neighbours, which is no copy."""
+    near = rows[-1] - rows[0] + 1 == len(rows)
+    return slice(int(rows[0]), int(rows[-1]) + 1) if near else rows
 
 
 def _assemble(
