@@ -16,11 +16,11 @@ from pellucid.features.geometry import Descriptors
 from pellucid.linalg import limited_threads
 from pellucid.models.forces.checks import (
     check_atoms,
-    check_distinct,
     check_energies,
     check_forces,
     check_geometries,
     check_same_atoms,
+    warn_of_rigid_motion,
     warn_of_units,
 )
 from pellucid.models.forces.choice import Trials
@@ -176,7 +176,7 @@ class ForceField(BaseEstimator):
             raise ValueError(f"A force field needs at least 2 geometries, got {len(R)}.")
         self.atoms_ = check_atoms(atoms, R.shape[1])
         data = TrainingData.of(R, F, E)
-        check_distinct(data.D.X)
+        warn_of_rigid_motion(F, data.unit * data.y)
         again = self.warm_start and hasattr(self, "R_fit_") and np.array_equal(self.R_fit_, R)
         with limited_threads(data.D.X):
             if again:
@@ -193,7 +193,8 @@ class ForceField(BaseEstimator):
         self.constant_ = 0.0
         if E is not None:
             found = self._evaluate(data.D)[0]
-            warn_of_units(E, found)
+            if np.sum((problem.alpha * a) ** 2) < 0.5 * np.sum(data.y**2):  # a poor fit says nothing of units
+                warn_of_units(E, found)
             self.constant_ = float(np.mean(E - found))
         return self
 
