@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,25 +12,24 @@ from pellucid.features.term_basis import Term, TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.linalg.sample import sample_rows
 from pellucid.losses import Loss
+from pellucid.models.additive.engine.design import Design, moments_at
 from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.solvers.variance_components import Components, ScoreTest, score_test
+
+if TYPE_CHECKING:
+    from pellucid.models.additive.engine.all_rows import Rows, Vector
 
 _FARTHEST = 20.0  # that the target of the quadratic may be from where it touches
 _EXACT = 10_000  # rows up to which everything is float64
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Rows as a float64 matrix, targets, weights, offset and loss."""
+class Fitted:
+    """What is fitted: the loss, and how many rows there are."""
 
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    offset: np.ndarray
     loss: Loss
 
     def __len__(self) -> int:
-        return len(self.y)
+        raise NotImplementedError
 
     @property
     def dtype(self) -> type:
@@ -50,6 +50,30 @@ class Problem:
     def scale(self) -> float | None:
         """Dispersion where the loss fixes it; None where it is estimated."""
         return 1.0 if self.discrete else None
+
+
+@dataclass(frozen=True)
+class Problem(Fitted):
+    """Rows as a float64 matrix, targets, weights, offset and loss."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    offset: np.ndarray
+    loss: Loss
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.weight.sum())
+
+    @property
+    def at_hand(self) -> Problem:
+        """Rows in memory that stand for all."""
+        return self
 
     @property
     def varies(self) -> bool:
@@ -102,6 +126,22 @@ class Problem:
         """Sum of the losses."""
         return float(self.weight @ self.loss.value(self.y, eta))
 
+    def curvature(self, eta: np.ndarray) -> float:
+        """Sum of the curvatures of the quadratic that touches the loss."""
+        return float(self.working(eta)[0].sum())
+
+    def design(self, basis: TermBasis, dtype: type | None = None) -> Design:
+        """Products with the columns of a basis at the rows."""
+        return Design(self, basis, dtype)
+
+    def moments(self, basis: TermBasis, eta: np.ndarray, dtype: type | None = None) -> Moments:
+        """Moments of the quadratic that touches the loss at a predictor."""
+        return moments_at(self, basis, *self.working(eta), dtype)
+
+    def here(self, eta: np.ndarray) -> np.ndarray:
+        """A predictor at the rows that are at hand."""
+        return eta
+
 
 @dataclass
 class State:
@@ -112,7 +152,7 @@ class State:
     fit: Components
     moments: Moments
     intercept: float
-    eta: np.ndarray
+    eta: Vector
     converged: bool = True
     tests: dict[Term, list[ScoreTest]] = field(default_factory=dict)
     unit: float = 1.0  # of the targets, in that of the prior
@@ -158,12 +198,12 @@ class State:
         )
 
 
-def information(problem: Problem, eta: np.ndarray) -> float:
+def information(problem: Rows, eta: Vector) -> float:
     """Number of rows that the data are worth: one of a class counts by how open it is, 4p(1 - p)."""
-    n = float(problem.weight.sum())
+    n = problem.total
     if not problem.discrete:
         return n
-    return max(min(n, 4.0 * float(problem.working(eta)[0].sum())), 1.0)
+    return max(min(n, 4.0 * problem.curvature(eta)), 1.0)
 
 
 def tests_of(state: State, terms: Collection[Term]) -> dict[Term, list[ScoreTest]]:
