@@ -15,7 +15,7 @@ from pellucid.data.parameters import check_alphas, check_count
 from pellucid.effects import Summary
 from pellucid.kernels import ALIASES, Kernel
 from pellucid.linalg import limited_threads
-from pellucid.losses import REGISTRY, Huber, Loss
+from pellucid.losses import Huber, Loss
 from pellucid.models.common.kernel_machine import KernelMachine
 from pellucid.models.glm_fit import nuisance
 from pellucid.models.kernel_fit.kernel_features import EXACT_ROWS, KernelFeatures, kernel_features
@@ -272,11 +272,6 @@ class KernelGLMBase(KernelMachine):
         """What was fitted, on half a screen; print it."""
         check_is_fitted(self)
         return Summary(type(self).__name__, self._facts())
-
-
-def losses_of(*kinds: str) -> list[str]:
-    """Names of the losses for these kinds of targets."""
-    return [name for name, loss in REGISTRY.items() if loss.kind in kinds]
 
 
 def _first_step(problems: Sequence[GLMProblem]) -> tuple[np.ndarray, np.ndarray]:

@@ -60,6 +60,11 @@ def predictor(problem: Problem, basis: TermBasis, beta: np.ndarray, intercept: f
     return problem.offset + intercept + Design(problem, basis.of_terms(used)).times(b)
 
 
+def intercept_beside(problem: Problem, moments: Moments, beta: np.ndarray) -> float:
+    """Intercept at the minimum of a quadratic; zero where the loss has inner parameters in its place."""
+    return 0.0 if problem.loss.joint else moments.target_mean - float(moments.column_mean @ beta)
+
+
 def moments_at(
     problem: Problem, basis: TermBasis, w: np.ndarray, z: np.ndarray, dtype: type | None = None
 ) -> Moments:
@@ -76,13 +81,17 @@ def solved(
     eta: np.ndarray,
     solve: Callable[[Moments], R],
     known: Moments | None = None,
+    *,
+    expected: bool = True,
 ) -> tuple[Moments, R]:
     """Moments of the quadratic that touches the loss at ``eta``, and what ``solve`` makes of them.
+
+    Its curvature is the ``expected`` one or that of the loss itself.
 
     Moments that are ``known`` need no pass over the rows. They are taken again in float64 where there is so
     little noise that rounding to float32 is more.
     """
-    w, z = problem.working(eta)
+    w, z = problem.beside(eta).working(eta, expected=expected)
     moments = moments_at(problem, basis, w, z) if known is None else known
     try:
         return moments, solve(moments)
