@@ -31,7 +31,6 @@ from pellucid.models.ridge.base import KernelRidgeBase
 from pellucid.models.sparse_additive.base import SparseAdditiveBase
 from pellucid.models.sparse_additive.design import group_slices
 
-
 _IN_ORDER = ("to_json", "to_python", "to_tables", "to_onnx")
 """Exports of tables that can put values of a row in order."""
 
