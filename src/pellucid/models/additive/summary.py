@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.effects import Summary
 from pellucid.effects.summary import counted
+from pellucid.losses import Expectile, Loss, Quantile
 
 _ROWS_PER_TERM = 10  # fewer for each candidate: then the choice of terms follows the rows
 
@@ -54,14 +55,21 @@ def _held_out(model: Any) -> str:
     share = f"{100 * model.loo_deviance_explained_:.1f} %"
     if model.loo_.error_rate is not None:
         return f"{share}, error rate {100 * model.loo_.error_rate:.1f} %"
+    if not _about_means(model.loss_):
+        return share
     return f"{share}, root mean squared error {_numbers(model.loo_.rmse)}"
 
 
 def _rmse(model: Any) -> str:
-    if model.loo_.error_rate is not None:
+    if model.loo_.error_rate is not None or not _about_means(model.loss_):
         return ""
     error = np.average(model.fold_residuals_**2, weights=model._fold_weight, axis=0)
     return f", root mean squared error {_numbers(np.sqrt(error))}"
+
+
+def _about_means(loss: Loss) -> bool:
+    """Whether predictions are means of targets, of which squared errors tell something."""
+    return loss.kind != "survival" and not isinstance(loss, Quantile | Expectile)
 
 
 def _numbers(values: Any) -> str:

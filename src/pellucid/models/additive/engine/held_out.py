@@ -26,14 +26,19 @@ def _affordable(n_columns: int) -> int:
     return int(max(2000, _WORK / max(n_columns, 1) ** 2))
 
 
-def leave_one_out(problem: Problem, state: State, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def leave_one_out(
+    problem: Problem, state: State, rows: np.ndarray, *, one_copy: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """Leverages h_i and linear predictors without each row: exact for squared loss, else one Newton step.
 
     With v_i the variance of a predictor, h = w v, and η moves by -h / (1 - h) times the working residual.
+    With ``one_copy`` a row of weight 2 is left out once, as if it were given twice.
     """
     part, eta = problem.part(rows), state.eta[rows]
     _, v = _centred(part, state, problem.dtype)
     w, z = part.working(eta)
+    if one_copy:
+        w = w / np.maximum(part.weight, 1.0)
     h = np.clip(w * v, 0.0, _LARGEST)
     return h, eta - h / (1.0 - h) * (z + part.offset - eta)
 

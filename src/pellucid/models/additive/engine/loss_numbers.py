@@ -39,7 +39,8 @@ def renewed_loss(stated: Loss, problem: Problem, state: State) -> Loss:
         return state.loss
     eta = state.eta
     if len(problem) <= _ROWS:
-        eta = leave_one_out(with_loss_of(problem, state), state, np.arange(len(problem)))[1]
+        rows = np.arange(len(problem))
+        eta = leave_one_out(with_loss_of(problem, state), state, rows, one_copy=True)[1]
     return stated.estimated(problem.y, eta, problem.weight)
 
 
@@ -54,7 +55,7 @@ def at_level(problem: Problem, state: State) -> State:
     if eta is None:
         rows = loo_rows(problem, [state])
         part = problem.part(rows)
-        eta = leave_one_out(problem, state, rows)[1]
+        eta = leave_one_out(problem, state, rows, one_copy=True)[1]
     shift = level_shift(part.y - eta, part.weight, problem.loss.level)
     fold_eta = None if state.fold_eta is None else state.fold_eta + shift
     return replace(state, intercept=state.intercept + shift, eta=state.eta + shift, fold_eta=fold_eta)

@@ -105,8 +105,9 @@ class Problem:
             return self.weight, self.y - self.offset
         loss, y, s = self.loss, self.y, self.weight
         slope, mean = loss.gradient(y, eta), loss.expected_curvature(y, eta, s)
-        if loss.link == "identity":  # no target is too far away, as no slope is steep
-            mean = np.maximum(mean, float(s @ np.abs(slope)) / float(s.sum()) / _FARTHEST)
+        if loss.link == "identity":  # no target is too far away, as slopes are alike
+            size = float(s @ np.abs(y - eta))
+            mean = np.maximum(mean, float(s @ np.abs(slope)) / (_FARTHEST * size) if size > 0 else 1e-12)
             curvature = mean if expected else np.maximum(loss.curvature(y, eta), _FLAT * mean)
         else:
             curvature = mean if expected else loss.curvature(y, eta)
