@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from pellucid import ForceField, load, save
+from pellucid.exceptions import UnitsWarning
 from pellucid.features.geometry import Descriptors, inverse_distances
 from pellucid.kernels import RBF, Linear, Matern, RationalQuadratic
 from pellucid.models.forces import choice, solve
@@ -17,6 +18,7 @@ from pellucid.models.forces.hessian import (
     fill_covariance,
 )
 from pellucid.models.forces.symmetries import group_of
+from pellucid.models.forces.training import TrainingData
 
 R = geometries(40)
 F, E = forces(R), energy(R)
@@ -138,6 +140,33 @@ def test_leaving_a_geometry_out_is_a_refit(kernel):
         rest = np.delete(np.arange(12), i)
         other = clone(field).fit(R[rest], F[rest], atoms=ATOMS)
         np.testing.assert_allclose(residuals[i], F[i] - other.predict(R[[i]])[1][0], atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_energies_of_geometries_left_out_are_those_of_a_refit(kernel):
+    few = slice(0, 12)
+    data = TrainingData.of(R[few], F[few], E[few])
+    problem = data.problem(ForceKernel(kernel, SWAPS), 1e-4)
+    _, found = solve.leave_one_out(problem)
+    for i in (0, 5, 11):
+        rest = np.delete(np.arange(12), i)
+        other = ForceField(kernel, alpha=1e-4, symmetries=SWAPS)
+        other.fit(R[rest], F[rest], energies=E[rest], atoms=ATOMS)
+        assert data.unit * found[i] == pytest.approx(E[i] - other.predict(R[[i]])[0][0], abs=1e-8)
+
+
+def test_the_choice_makes_errors_of_energies_and_forces_small():
+    grown = geometries(60, seed=3)
+    field = ForceField().fit(grown, forces(grown), energies=energy(grown) - 4e4, atoms=ATOMS)
+    trials = field.trials_
+    np.testing.assert_allclose(trials.losses**2, trials.errors * trials.energy_errors)
+    assert trials.losses[trials.best] == trials.losses.min()
+    assert trials.alphas[trials.best] == field.alpha_
+    error = np.abs(field.predict(NEW)[0] - energy(NEW) + 4e4).mean()
+    assert error == pytest.approx(trials.energy_errors[trials.best], rel=0.7)
+    alone = ForceField().fit(grown, forces(grown), atoms=ATOMS).trials_
+    assert alone.energy_errors is None
+    np.testing.assert_array_equal(alone.losses, alone.errors)
 
 
 def test_closed_and_iterative_agree():
@@ -268,6 +297,14 @@ def test_two_atoms():
 
 
 # ------------------------------------------------------------------------------ bad input
+@pytest.mark.parametrize(
+    ("factor", "message"), [(-1.0, "-1 times .*gradients"), (0.0433641, "Are their units")]
+)
+def test_energies_that_do_not_go_with_forces(factor, message):
+    with pytest.warns(UnitsWarning, match=message):
+        ForceField(Matern(8.0, nu=2.5), alpha=1e-6).fit(R, F, energies=factor * E, atoms=ATOMS)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

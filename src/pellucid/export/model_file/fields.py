@@ -33,6 +33,7 @@ LATER = {
     "KernelGLMRegressor": ("quantile",),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
     "RefitSpec": ("bases",),
+    "Trials": ("energy_errors",),
     "LooSearch": ("criterion", "max_time", "verbose"),
 }
 """Parameters and fields that files of earlier versions lack, by class: they get their defaults."""

@@ -15,6 +15,7 @@ import numpy as np
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.losses import Squared
+from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
 from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.models.additive.engine.newton import PenalisedLoss
@@ -54,7 +55,7 @@ def refit_to_moments(moments: Moments, basis: TermBasis, ridge: np.ndarray) -> S
     return State(basis, Prior(), fit, moments, intercept, np.empty(0), Squared())
 
 
-def into_cone(problem: Problem, state: State, A: np.ndarray) -> State:
+def into_cone(problem: Rows, state: State, A: np.ndarray) -> State:
     """The fit with the same ridges for which Aβ ≥ 0, from the one without constraints."""
     fit, moments = state.fit, state.moments
     if np.all(A @ fit.beta >= 0):
@@ -81,10 +82,10 @@ def moments_into_cone(state: State, A: np.ndarray) -> State:
 
 
 def _quadratic(
-    problem: Problem, basis: TermBasis, ridge: np.ndarray, eta: np.ndarray, *, expected: bool = True
+    problem: Rows, basis: TermBasis, ridge: np.ndarray, eta: Vector, *, expected: bool = True
 ) -> tuple[Moments, Components]:
     """Moments of the quadratic that touches the loss at ``eta``, and its minimum."""
-    n = float(problem.weight.sum())
+    n = problem.total
 
     def solve(moments: Moments) -> Components:
         return Equations(moments, problem.scale, n).solve(ridge)
@@ -92,7 +93,7 @@ def _quadratic(
     return solved(problem, basis, eta, solve, expected=expected)
 
 
-def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
+def _descend(problem: Rows, state: State, A: np.ndarray) -> State:
     """From a state inside the cone Aβ ≥ 0 to the minimum there."""
     basis, ridge = state.basis, state.fit.ridge
     loss = PenalisedLoss(problem, basis, ridge)
@@ -116,7 +117,7 @@ def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
     moments, metric = _quadratic(problem, basis, ridge, at.eta)  # degrees of freedom are those here
     fit = replace(metric, beta=at.beta)
     here = replace(state, fit=fit, moments=moments, intercept=at.intercept, eta=at.eta, converged=done)
-    return here if cone is None else _settle(here, A, cone, float(problem.weight.sum()), problem.scale)
+    return here if cone is None else _settle(here, A, cone, problem.total, problem.scale)
 
 
 def _settle(state: State, A: np.ndarray, held: ConeSolution, n: float, known_scale: float | None) -> State:

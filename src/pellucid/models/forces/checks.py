@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from pellucid.data.elements import SYMBOLS, atomic_number
+from pellucid.exceptions import UnitsWarning
 from pellucid.kernels import RBF, Matern, RationalQuadratic
 from pellucid.kernels.stationary import _Stationary
 
@@ -15,6 +17,7 @@ _NAMED: dict[str, _Stationary] = {
     "rbf": RBF(),
     "rational_quadratic": RationalQuadratic(),
 }
+_ALIKE = 0.5  # share of the variance of energies that forces explain, if need be after a change of unit
 _TOUCHING = 1e-3  # of the median distance: atoms nearer than this coincide
 
 
@@ -97,6 +100,27 @@ def check_energies(energies: Any, n: int) -> np.ndarray | None:
         raise ValueError(f"energies has {len(E)} entries, but there are {n} geometries.")
     _finite(E[:, None], "energies")
     return E
+
+
+def warn_of_units(E: np.ndarray, found: np.ndarray) -> None:
+    """Say so where a factor would bring energies and those that follow from forces together."""
+    spread = float(found.std())
+    if spread == 0.0 or E.std() == 0.0:
+        return
+    correlation = float(np.corrcoef(E, found)[0, 1])
+    factor = correlation * float(E.std()) / spread
+    if correlation**2 < _ALIKE or np.var(E - found) < (1.0 - _ALIKE) * np.var(E):
+        return
+    cause = (
+        "Are they gradients? Forces are minus the gradient of the energy"
+        if factor < 0
+        else "Are their units the same? kcal/mol and kcal/mol/Å, or eV and eV/Å"
+    )
+    warnings.warn(
+        f"Energies are about {factor:.3g} times those that follow from the forces. {cause}.",
+        UnitsWarning,
+        stacklevel=3,
+    )
 
 
 def check_distinct(X: np.ndarray) -> None:

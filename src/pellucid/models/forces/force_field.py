@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,16 +15,15 @@ from pellucid.effects import Summary
 from pellucid.features.geometry import Descriptors
 from pellucid.linalg import limited_threads
 from pellucid.models.forces.checks import (
-    as_force_kernel,
     check_atoms,
     check_distinct,
     check_energies,
     check_forces,
     check_geometries,
     check_same_atoms,
-    unit_of,
+    warn_of_units,
 )
-from pellucid.models.forces.choice import Trials, choose
+from pellucid.models.forces.choice import Trials
 from pellucid.models.forces.explanation import ForceExplanation
 from pellucid.models.forces.hessian import ForceKernel, ForceSum
 from pellucid.models.forces.posterior import posterior_std
@@ -37,6 +35,7 @@ from pellucid.models.forces.solve import (
     solve_iterative,
 )
 from pellucid.models.forces.symmetries import check_symmetries
+from pellucid.models.forces.training import TrainingData
 
 
 class ForceField(BaseEstimator):
@@ -124,6 +123,9 @@ class ForceField(BaseEstimator):
     """
 
     trials_: Trials | None
+    kernel_: Any
+    alpha_: float
+    permutations_: np.ndarray
     R_fit_: np.ndarray
     dual_coef_: np.ndarray
 
@@ -173,46 +175,27 @@ class ForceField(BaseEstimator):
         if len(R) < 2:
             raise ValueError(f"A force field needs at least 2 geometries, got {len(R)}.")
         self.atoms_ = check_atoms(atoms, R.shape[1])
-        D = Descriptors.of(R)
-        check_distinct(D.X)
+        data = TrainingData.of(R, F, E)
+        check_distinct(data.D.X)
         again = self.warm_start and hasattr(self, "R_fit_") and np.array_equal(self.R_fit_, R)
-        with limited_threads(D.X):
-            if not again:
-                self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
-            Q, JQ = D.internal()
-            y = np.einsum("npm,np->nm", Q, F.reshape(len(F), -1))
-            unit = unit_of(y)
-            problem = self._state(D.X, JQ, y / unit, again)
-            if self.trials_ is not None and not again:
-                self.trials_ = replace(self.trials_, errors=unit * self.trials_.errors)
-            start = None
+        with limited_threads(data.D.X):
             if again:
-                start = np.einsum("npm,np->nm", Q, self.dual_coef_.reshape(len(R), -1)).ravel() / unit
-            a = self._solve(problem, start) * unit
+                problem = data.problem(ForceKernel(self.kernel_, self.permutations_), self.alpha_)
+            else:
+                self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
+                problem, self.trials_ = data.state(self.kernel, self.alpha, self.permutations_)
+            a = self._solve(problem, data.from_atoms(self.dual_coef_) if again else None)
         self.kernel_, self.alpha_ = problem.kernel.kernel, problem.alpha
-        self.scale_ = unit * float(problem.y.ravel() @ a) / problem.size
+        self.scale_ = data.unit**2 * float(problem.y.ravel() @ a) / problem.size
         self.R_fit_, self.F_fit_ = R, F
-        self.dual_coef_ = np.einsum("npm,nm->np", Q, a.reshape(y.shape)).reshape(R.shape)
+        self.dual_coef_ = data.to_atoms(a)
         self.__dict__.pop("_sum", None)
-        self.constant_ = 0.0 if E is None else float(np.mean(E - self._evaluate(D)[0]))
+        self.constant_ = 0.0
+        if E is not None:
+            found = self._evaluate(data.D)[0]
+            warn_of_units(E, found)
+            self.constant_ = float(np.mean(E - found))
         return self
-
-    def _state(self, X: np.ndarray, JQ: np.ndarray, y: np.ndarray, again: bool) -> ForceProblem:
-        """The problem with kernel and alpha: those of the last fit, given, or chosen."""
-        if again:
-            return ForceProblem(ForceKernel(self.kernel_, self.permutations_), X, JQ, y, self.alpha_)
-        named, kernel = isinstance(self.kernel, str), as_force_kernel(self.kernel)
-        chosen = isinstance(self.alpha, str)
-        if chosen and self.alpha != "loo":
-            raise ValueError(f"alpha must be a positive number or 'loo', got {self.alpha!r}.")
-        alpha = 1.0 if chosen else float(check_alphas(self.alpha, "alpha")[0])
-        problem = ForceProblem(ForceKernel(kernel, self.permutations_), X, JQ, y, alpha)
-        self.trials_ = None
-        if named or chosen:
-            if len(X) < 3:
-                raise ValueError("Choosing length-scale or alpha needs at least 3 geometries; pass both.")
-            problem, self.trials_ = choose(problem, length_scale=named, alpha=chosen)
-        return problem
 
     def _solve(self, problem: ForceProblem, start: np.ndarray | None) -> np.ndarray:
         choice = choose_solver(self.solver, problem)
@@ -266,14 +249,13 @@ class ForceField(BaseEstimator):
         energy, forces = self._evaluate(D)
         if not return_std:
             return energy + self.constant_, forces
-        return energy + self.constant_, forces, posterior_std(self._fitted_problem()[0], D, self.scale_)
+        _, problem = self._fitted()
+        return energy + self.constant_, forces, posterior_std(problem, D, self.scale_)
 
-    def _fitted_problem(self) -> tuple[ForceProblem, np.ndarray]:
-        """The problem that was solved, and the internal coordinates of its geometries."""
-        D = Descriptors.of(self.R_fit_)
-        Q, JQ = D.internal()
-        y = np.einsum("npm,np->nm", Q, self.F_fit_.reshape(len(Q), -1))
-        return ForceProblem(ForceKernel(self.kernel_, self.permutations_), D.X, JQ, y, self.alpha_), Q
+    def _fitted(self) -> tuple[TrainingData, ForceProblem]:
+        """The problem that was solved."""
+        data = TrainingData.of(self.R_fit_, self.F_fit_)
+        return data, data.problem(ForceKernel(self.kernel_, self.permutations_), self.alpha_)
 
     def leave_one_out(self) -> np.ndarray:
         """Residuals of the forces of every training geometry, predicted by the model of all others.
@@ -285,9 +267,8 @@ class ForceField(BaseEstimator):
         residuals : ndarray of shape (n, n_atoms, 3)
         """
         check_is_fitted(self)
-        problem, Q = self._fitted_problem()
-        change = leave_one_out(problem) - problem.y
-        return self.F_fit_ + np.einsum("npm,nm->np", Q, change).reshape(self.F_fit_.shape)
+        data, problem = self._fitted()
+        return self.F_fit_ + data.to_atoms(leave_one_out(problem)[0] - problem.y)
 
     def score(self, R: Any, F: Any) -> float:
         """Share of the variance of forces explained, R²; 1 is perfect."""

@@ -6,10 +6,12 @@ They are found beside predictions of rows without themselves: those of the fit a
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from pellucid.losses import Loss, Quantile
+from pellucid.models.additive.engine.all_rows import Rows
 from pellucid.models.additive.engine.held_out import leave_one_out, loo_rows
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.common.levels import level_shift
@@ -28,20 +30,22 @@ def started(problem: Problem) -> Problem:
     return found
 
 
-def with_loss_of(problem: Problem, state: State) -> Problem:
+def with_loss_of(problem: Any, state: State) -> Any:
     """The problem with the loss that a fit of it has arrived at."""
+    if problem.loss == state.loss:
+        return problem
     return replace(problem, loss=state.loss)
 
 
-def renewed_loss(stated: Loss, problem: Problem, state: State) -> Loss:
+def renewed_loss(stated: Loss, problem: Rows, state: State) -> Loss:
     """The loss with what was ``stated`` as open estimated beside the fit, by leave-one-out of few rows."""
     if not stated.is_open:
         return state.loss
-    eta = state.eta
+    part, eta = problem.at_hand, problem.here(state.eta)
     if len(problem) <= _ROWS:
-        rows = np.arange(len(problem))
-        eta = leave_one_out(with_loss_of(problem, state), state, rows, one_copy=True)[1]
-    return stated.estimated(problem.y, eta, problem.weight)
+        known = replace(part, loss=state.loss)
+        eta = leave_one_out(known, state, np.arange(len(part)), one_copy=True)[1]
+    return stated.estimated(part.y, eta, part.weight)
 
 
 def at_level(problem: Problem, state: State) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,26 +12,25 @@ from pellucid.features.term_basis import Term, TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.linalg.sample import sample_rows
 from pellucid.losses import Loss
+from pellucid.models.additive.engine.design import Design, moments_at
 from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.solvers.variance_components import Components, ScoreTest, score_test
+
+if TYPE_CHECKING:
+    from pellucid.models.additive.engine.all_rows import Rows, Vector
 
 _FARTHEST = 20.0  # that the target of the quadratic may be from where it touches
 _FLAT = 0.1  # share of the mean curvature that the flat parts of a loss have on the way to a minimum
 _EXACT = 10_000  # rows up to which everything is float64
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Rows as a float64 matrix, targets, weights, offset and loss."""
+class Fitted:
+    """What is fitted: the loss, and how many rows there are."""
 
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    offset: np.ndarray
     loss: Loss
 
     def __len__(self) -> int:
-        return len(self.y)
+        raise NotImplementedError
 
     @property
     def dtype(self) -> type:
@@ -44,19 +44,45 @@ class Problem:
 
     @property
     def discrete(self) -> bool:
-        """Whether targets are classes, counts or events: their dispersion is known.
-
-        That of proportions without trials is not.
-        """
-        if self.loss.kind == "proportions":
-            count = self.weight * self.y
-            return bool(np.all(np.abs(count - np.rint(count)) <= 1e-6 * np.maximum(count, 1.0)))
+        """Whether targets are classes, counts or events: their dispersion is known."""
         return self.loss.kind != "regression"
 
     @property
     def scale(self) -> float | None:
         """Dispersion where the loss fixes it; None where it is estimated."""
         return 1.0 if self.discrete else None
+
+
+@dataclass(frozen=True)
+class Problem(Fitted):
+    """Rows as a float64 matrix, targets, weights, offset and loss."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    offset: np.ndarray
+    loss: Loss
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.weight.sum())
+
+    @property
+    def discrete(self) -> bool:
+        """Whether dispersion is known; that of proportions without trials is not."""
+        if self.loss.kind == "proportions":
+            count = self.weight * self.y
+            return bool(np.all(np.abs(count - np.rint(count)) <= 1e-6 * np.maximum(count, 1.0)))
+        return super().discrete
+
+    @property
+    def at_hand(self) -> Problem:
+        """Rows in memory that stand for all."""
+        return self
 
     @property
     def varies(self) -> bool:
@@ -95,11 +121,14 @@ class Problem:
             return self
         return replace(self, loss=self.loss.profiled(self.y, eta, self.weight))
 
-    def working(self, eta: np.ndarray, *, expected: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    def working(
+        self, eta: np.ndarray, largest: float | None = None, *, expected: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Weights and targets of the quadratic that touches the loss at ``eta``, targets without offset.
 
         Its curvature is the ``expected`` one, of which dispersion and variances can be read off, or that of
-        the loss itself, for short ways to its minimum. It counts for a millionth of the largest at least.
+        the loss itself, for short ways to its minimum. It counts for a millionth of the ``largest`` at least,
+        that of these rows if it is not given.
         """
         if self.quadratic:
             return self.weight, self.y - self.offset
@@ -111,7 +140,8 @@ class Problem:
             curvature = mean if expected else np.maximum(loss.curvature(y, eta), _FLAT * mean)
         else:
             curvature = mean if expected else loss.curvature(y, eta)
-            curvature = np.maximum(curvature, 1e-6 * max(float(curvature.max()), 1e-12))
+            largest = float(curvature.max()) if largest is None else largest
+            curvature = np.maximum(curvature, 1e-6 * max(largest, 1e-12))
             curvature = np.maximum(curvature, np.abs(slope) / _FARTHEST)
         return s * curvature, eta - self.offset - slope / curvature
 
@@ -124,6 +154,24 @@ class Problem:
         """Sum of the losses, inner parameters at their best."""
         return float(self.weight @ self.beside(eta).loss.value(self.y, eta))
 
+    def curvature(self, eta: np.ndarray) -> float:
+        """Sum of the curvatures of the quadratic that touches the loss."""
+        return float(self.beside(eta).working(eta)[0].sum())
+
+    def design(self, basis: TermBasis, dtype: type | None = None) -> Design:
+        """Products with the columns of a basis at the rows."""
+        return Design(self, basis, dtype)
+
+    def moments(
+        self, basis: TermBasis, eta: np.ndarray, dtype: type | None = None, *, expected: bool = True
+    ) -> Moments:
+        """Moments of the quadratic that touches the loss at a predictor; see :meth:`working`."""
+        return moments_at(self, basis, *self.beside(eta).working(eta, expected=expected), dtype)
+
+    def here(self, eta: np.ndarray) -> np.ndarray:
+        """A predictor at the rows that are at hand."""
+        return eta
+
 
 @dataclass
 class State:
@@ -134,7 +182,7 @@ class State:
     fit: Components
     moments: Moments
     intercept: float
-    eta: np.ndarray
+    eta: Vector
     loss: Loss  # with what it leaves open
     converged: bool = True
     tests: dict[Term, list[ScoreTest]] = field(default_factory=dict)
@@ -195,12 +243,12 @@ class State:
         )
 
 
-def information(problem: Problem, eta: np.ndarray) -> float:
+def information(problem: Rows, eta: Vector) -> float:
     """Number of rows that the data are worth: one of a class counts by how open it is, 4p(1 - p)."""
-    n = float(problem.weight.sum())
+    n = problem.total
     if not problem.discrete:
         return n
-    return max(min(n, 4.0 * float(problem.working(eta)[0].sum())), 1.0)
+    return max(min(n, 4.0 * problem.curvature(eta)), 1.0)
 
 
 def tests_of(state: State, terms: Collection[Term]) -> dict[Term, list[ScoreTest]]:

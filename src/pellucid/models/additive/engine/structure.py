@@ -23,6 +23,7 @@ from pellucid.features.screening import pair_evidence, rank_features
 from pellucid.features.term_basis import Axes, Bases, Term, TermBasis, first_picks, picks_by_variance
 from pellucid.linalg import side_by_side
 from pellucid.linalg.sample import fold_rows
+from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.models.additive.engine.design import predictor
 from pellucid.models.additive.engine.hierarchy import Prior, T
 from pellucid.models.additive.engine.loss_numbers import renewed_loss, started, with_loss_of
@@ -89,7 +90,7 @@ class Wanted:
 
 
 def fit_additive(
-    problem: Problem,
+    problem: Rows,
     axes: Axes,
     pairs: Sequence[Term] | None,
     most_pairs: int | None,
@@ -103,10 +104,12 @@ def fit_additive(
     ``no_interaction`` take part in no pair. With ``hold_out`` the state of few rows has predictors of each
     row by a fit, terms and variances chosen again, without the row's fold.
     """
-    wanted = what_may_enter(problem, axes, pairs, most_pairs, no_interaction)
+    some = problem.at_hand
+    n_rows = None if some is problem else len(problem)
+    wanted = what_may_enter(some, axes, pairs, most_pairs, no_interaction, n_rows)
     state = _fit_terms(problem, axes, wanted)
     if hold_out and len(problem) <= FOLD_ROWS:
-        state.fold_eta = _fold_predictor(problem, axes, wanted)
+        state.fold_eta = _fold_predictor(problem.at_hand, axes, wanted)
     return state
 
 
@@ -173,9 +176,9 @@ def _rows_for(columns: int) -> int:
     return int(WORK / max(columns, 1) ** 2)
 
 
-def _fit_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
+def _fit_terms(problem: Rows, axes: Axes, wanted: Wanted) -> State:
     """Fit given features and pairs."""
-    state = found_terms(problem, axes, wanted)
+    state = found_terms(problem.at_hand, axes, wanted)
     for _ in range(ROUNDS):
         state = _reallocated(with_loss_of(problem, state), axes, state, wanted)
         state.loss = renewed_loss(problem.loss, problem, state)
@@ -212,12 +215,12 @@ def found_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
     return state
 
 
-def updates_of(problem: Problem) -> int:
+def updates_of(problem: Rows) -> int:
     """Updates of the prior on the moments of one step."""
     return UPDATES if problem.quadratic else 3
 
 
-def _reallocated(problem: Problem, axes: Axes, state: State, wanted: Wanted) -> State:
+def _reallocated(problem: Rows, axes: Axes, state: State, wanted: Wanted) -> State:
     """The fit of all rows with the columns of largest prior variance."""
     columns = columns_for(len(problem))
     basis, prior = shared_out(axes, state, wanted, columns, least_variance(problem, state))
@@ -242,17 +245,17 @@ def shared_out(
     return TermBasis.of(axes, picks, least), prior
 
 
-def least_variance(problem: Problem, state: State) -> float:
+def least_variance(problem: Rows, state: State) -> float:
     """Prior variance of a column below which it is left out: a share of its sampling variance."""
     if problem.quadratic:
-        return SIGNAL * state.fit.scale / float(problem.weight.sum())
+        return SIGNAL * state.fit.scale / problem.total
     eta = _eta(problem, state)
     if problem.discrete:
         return SIGNAL * 4.0 / information(problem, eta)
-    return SIGNAL * state.fit.scale / float(problem.beside(eta).working(eta)[0].sum())
+    return SIGNAL * state.fit.scale / problem.curvature(eta)
 
 
-def _eta(problem: Problem, state: State) -> np.ndarray:
+def _eta(problem: Rows, state: State) -> Vector:
     if len(state.eta) == len(problem):
         return state.eta
     return predictor(problem, state.basis, state.fit.beta, state.intercept)
@@ -263,7 +266,7 @@ def _strongest(state: State, terms: set[Term], most: int) -> list[Term]:
     return sorted(pairs, key=lambda pair: (-float(state.prior.variances[pair].sum()), pair))[:most]
 
 
-def _finished(problem: Problem, state: State, wanted: Wanted) -> State:
+def _finished(problem: Rows, state: State, wanted: Wanted) -> State:
     """The state without terms in which there is nothing, at the minimum of the loss, and its tests."""
     tests = tests_of(state, state.basis.terms)
     kept = kept_terms(state, wanted)
