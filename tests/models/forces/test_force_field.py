@@ -161,7 +161,7 @@ def test_the_choice_makes_errors_of_energies_and_forces_small():
     trials = field.trials_
     np.testing.assert_allclose(trials.losses**2, trials.errors * trials.energy_errors)
     assert trials.losses[trials.best] == trials.losses.min()
-    assert trials.alphas[trials.best] == field.alpha_
+    assert 0.3 < trials.alphas[trials.best] / field.alpha_ < 3.2  # between its neighbours on the ladder
     error = np.abs(field.predict(NEW)[0] - energy(NEW) + 4e4).mean()
     assert error == pytest.approx(trials.energy_errors[trials.best], rel=0.7)
     alone = ForceField().fit(grown, forces(grown), atoms=ATOMS).trials_
@@ -206,10 +206,11 @@ def test_an_interrupted_fit_goes_on():
 
 
 def test_parts_grow_while_they_cost_little():
-    assert choice._parts(1000, 21) == [95, 190, 380]
-    assert choice._parts(200, 21) == [95, 190]
-    assert choice._parts(200, 57) == [35, 70]
-    assert choice._parts(60, 21) == [60]
+    assert choice._parts(1000, 21) == [47, 94, 188, 376]
+    assert choice._parts(200, 21) == [47, 94]
+    assert choice._parts(200, 57) == [40, 80]
+    assert choice._parts(60, 21) == [47]
+    assert choice._parts(110, 21) == [47, 94]
     assert choice._parts(2, 5000) == [2]
 
 
@@ -219,6 +220,7 @@ def test_ridge_goes_on_to_that_of_more_geometries(monkeypatch):
     whole = ForceField(Matern(8.0, nu=2.5)).fit(**data)
     assert set(whole.trials_.n_geometries) == {80}
     monkeypatch.setattr(choice, "_UNKNOWNS", 60)
+    monkeypatch.setattr(choice, "_FEWEST", 10)
     grown = ForceField(Matern(8.0, nu=2.5)).fit(**data)
     assert set(grown.trials_.n_geometries) == {10, 20, 40, 80}
     monkeypatch.setattr(choice, "_CHEAP", 0)
@@ -242,7 +244,8 @@ def test_ridge_knows_noise():
         for k in (0.01, 0.1, 10.0, 100.0)
     ]
     error = [np.abs(field.predict(NEW)[1] - forces(NEW)).mean() for field in fields]
-    assert error[0] < 1.3 * min(error)
+    assert error[0] < 1.5 * min(error)
+    assert 2 * error[0] < error[1]
     assert fields[0].trials_.errors.min() == pytest.approx(0.05, rel=0.3)  # the noise, which nobody predicts
 
 

@@ -14,8 +14,8 @@ lost to cancellation. So a step has to gain half a percent.
 The walk takes place on a small part. What looks like noise to it is mostly detail that more geometries
 resolve, so a ridge of its size would be too large for all of them: by far, and it is the large side that is
 costly. With the length-scale found, the ridge therefore goes on to the best one for parts of twice, four
-times ... as many geometries. If it falls, it follows the same power of their number from the last part to
-all of them.
+times ... as many geometries, found between the steps of the ladder by a parabola. If it falls, it follows
+the same power of their number from the last part to all of them.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from pellucid.exceptions import IllConditionedWarning
 from pellucid.models.forces.hessian import ForceKernel, covariance_diagonal
 from pellucid.models.forces.solve import ForceProblem, leave_one_out
 
-_UNKNOWNS = 2000  # of the first part: a fraction of a second for each pair of values
-_CHEAP = 6000  # unknowns up to which a part may be more than half of the whole: seconds for each ridge
+_UNKNOWNS = 1000  # of the first part: hundredths of a second for each pair of values
+_FEWEST = 40  # geometries of the first part, however many unknowns they have
+_CHEAP = 3000  # unknowns up to which a part may be more than half of the whole: half a second for each ridge
 _MOST = 10_000  # unknowns of the largest part
 _NEARLY = 0.75  # of all geometries: a part as good as the whole
 _START = (64.0, 1e-8)  # length-scale in units of the descriptors' spread, and relative ridge
@@ -139,7 +140,7 @@ def choose(problem: ForceProblem, *, length_scale: bool, alpha: bool) -> tuple[F
 
 def _parts(n: int, m: int) -> list[int]:
     """Numbers of geometries in the parts: each twice the last, while a part costs little beside the whole."""
-    sizes = [min(n, max(_UNKNOWNS // m, 2))]
+    sizes = [min(n, max(_UNKNOWNS // m, _FEWEST))]
     while sizes[-1] < _NEARLY * n:
         size = min(2 * sizes[-1], n)
         if size * m > (_CHEAP if size > n // 2 else _MOST):
@@ -171,13 +172,22 @@ def _walk(bench: _Bench, size: int, *, length_scale: bool, alpha: bool) -> tuple
 
 
 def _settle(bench: _Bench, size: int, length_scale: float, relative: float) -> float:
-    """The best relative ridge for a part, from that of a smaller one; it is looked for below first."""
+    """The best relative ridge for a part, from that of a smaller one; it is looked for below first.
+
+    Between the steps it is where the parabola through the lowest loss and its neighbours is lowest.
+    """
+
+    def loss(at: float) -> float:
+        return bench.loss(size, length_scale, at)
+
     for step in (1.0 / _STEPS[1], _STEPS[1]):
         start = relative
-        while bench.loss(size, length_scale, step * relative) < _GAIN * bench.loss(
-            size, length_scale, relative
-        ):
+        while loss(step * relative) < loss(relative):
             relative *= step
         if relative != start:
             break
-    return relative
+    below, here, above = (loss(step * relative) for step in (1.0 / _STEPS[1], 1.0, _STEPS[1]))
+    bend = below - 2.0 * here + above
+    if not (np.isfinite(bend) and bend > 0):
+        return relative
+    return relative * _STEPS[1] ** (0.5 * (below - above) / bend)

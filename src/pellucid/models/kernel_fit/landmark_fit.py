@@ -46,9 +46,9 @@ def fit_landmarks(
         raise ValueError("alpha='ml' needs the determinant of the whole kernel matrix: use 'loo' or 'gcv'.")
     n, q = Y.shape
     m = landmarks_for(n, settings.n_components)
-    bytes_ = 8.0 * (5.0 * m * m + _PROPOSED * m * m + 4.0 * n * q + n * (X[0].size + 2))
+    bytes_ = 8.0 * (5.0 * m * m + _PROPOSED * m * m + 4.0 * n * q + X.size + 2.0 * n)
     require_memory(n, bytes_ / (8.0 * n * n), what="the sums of the landmarks")
-    single = n * m >= _SINGLE_WORK and has_fast_tiles(kernel)
+    single = n * m >= _SINGLE_WORK and has_fast_tiles(kernel, X)
     expected = 5.0 * n * m * m / _FLOPS / (2.0 if single else 1.0)
     centres, transfer = choose_landmarks(kernel, X, m, settings.random_state, 1e-7 if single else 1e-12)
     m = len(centres)
@@ -137,11 +137,15 @@ def _features(
     T = transfer.astype(np.float32) if single else transfer
 
     def features(rows: np.ndarray) -> np.ndarray:
-        # numbers of neighbouring rows are a slice, which is no copy
-        some = slice(int(rows[0]), int(rows[-1]) + 1) if rows[-1] - rows[0] + 1 == len(rows) else rows
-        return tile(some, slice(None)) @ T
+        return tile(rows_key(rows), slice(None)) @ T
 
     return features
+
+
+def rows_key(rows: np.ndarray) -> slice | np.ndarray:
+    """Increasing numbers of rows as a slice if they are neighbours, which is no copy."""
+    near = rows[-1] - rows[0] + 1 == len(rows)
+    return slice(int(rows[0]), int(rows[-1]) + 1) if near else rows
 
 
 def _assemble(
