@@ -23,7 +23,8 @@ from pellucid.export.model_file.shapes import misfit
 from pellucid.kernels import Kernel
 
 LATER = {
-    "AdditiveKernelRegressor": ("updatable",),
+    "AdditiveKernelClassifier": ("loss", "class_weight"),
+    "AdditiveKernelRegressor": ("updatable", "quantile"),
     "KernelRidge": ("updatable",),
     "Axis": ("repeats",),
     "BaseEstimator": ("weights",),
