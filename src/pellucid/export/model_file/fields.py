@@ -33,7 +33,7 @@ LATER = {
     "InterpretableKernelRegressor": ("quantile",),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
     "RefitSpec": ("bases",),
-    "Trials": ("energy_errors",),
+    "Trials": ("energy_errors", "energy_weight"),
     "KernelGLMRegressor": ("quantile", "solver"),
     "KernelClassifier": ("solver",),
     "SolverReport": ("unit",),
