@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel as ForeignKernel
 from sklearn.utils.validation import validate_data
 
-from pellucid.data.cells import cells_of, is_missing, is_numeric
+from pellucid.data.cells import cells_of, is_numeric
 from pellucid.data.table import columns_of_formula
 from pellucid.kernels import Constant, Kernel, Precomputed, Restricted
 from pellucid.kernels.base import object_rows
+from pellucid.kernels.checks import is_missing
 from pellucid.kernels.convert import ALIASES, as_kernel
 from pellucid.linalg import SparseRows
 

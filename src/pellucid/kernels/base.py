@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -295,6 +295,8 @@ def object_rows(X: Any) -> np.ndarray:
     """Return any objects as a one-dimensional object array; tables keep their two dimensions."""
     if hasattr(X, "shape"):  # arrays, data frames, sparse matrices
         return as_rows(X)
+    if isinstance(X, str | bytes | Mapping):  # its letters or keys are not rows
+        raise TypeError(f"Expected rows, got one {type(X).__name__}. For a single object, pass a list of it.")
     rows = np.empty(len(X), dtype=object)
     for i, row in enumerate(X):
         rows[i] = row

@@ -23,7 +23,8 @@ from pellucid.export.model_file.shapes import misfit
 from pellucid.kernels import Kernel
 
 LATER = {
-    "AdditiveKernelRegressor": ("updatable",),
+    "AdditiveKernelClassifier": ("loss", "class_weight"),
+    "AdditiveKernelRegressor": ("updatable", "quantile"),
     "KernelRidge": ("updatable",),
     "Axis": ("repeats",),
     "BaseEstimator": ("weights",),
@@ -32,6 +33,7 @@ LATER = {
     "InterpretableKernelRegressor": ("quantile",),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
     "RefitSpec": ("bases",),
+    "Trials": ("energy_errors",),
     "KernelGLMRegressor": ("quantile", "solver"),
     "KernelClassifier": ("solver",),
     "SolverReport": ("unit",),

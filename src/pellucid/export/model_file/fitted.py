@@ -91,8 +91,11 @@ FITTED: dict[str, dict[str, Any]] = {
         "importances_": "Importances",
         "intercept_": Numbers,
     },
+    "AdditiveKernelClassifier": {"loss": str | Loss, "class_weight": str | dict | None},
     _ADDITIVE: {
         "loss_": Loss,
+        "losses_?": list[Loss],  # which files of earlier versions lack, as the next
+        "outputs_?": list[str],
         "tables_": "TermTables",
         "_refit_spec": "RefitSpec",
         "receipt_": "Receipt",

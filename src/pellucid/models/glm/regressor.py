@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid._docs import inherit_docs, store_parameters
+from pellucid.models.common.survival import SurvivalCurves
 from pellucid.models.glm_fit.regression import KernelGLMRegression
-from pellucid.models.glm_fit.survival import SurvivalCurves
 
 
 @inherit_docs

@@ -16,7 +16,7 @@ from pellucid.data.parameters import check_alphas, check_count
 from pellucid.effects import SolverReport, Summary
 from pellucid.kernels import ALIASES, Kernel
 from pellucid.linalg import BlockFeatures, limited_threads
-from pellucid.losses import REGISTRY, Huber, Loss
+from pellucid.losses import Huber, Loss
 from pellucid.models.common.kernel_machine import KernelMachine
 from pellucid.models.glm_fit import nuisance, tall
 from pellucid.models.kernel_fit.kernel_features import (
@@ -352,11 +352,6 @@ class KernelGLMBase(KernelMachine):
         """What was fitted, on half a screen; print it."""
         check_is_fitted(self)
         return Summary(type(self).__name__, self._facts())
-
-
-def losses_of(*kinds: str) -> list[str]:
-    """Names of the losses for these kinds of targets."""
-    return [name for name, loss in REGISTRY.items() if loss.kind in kinds]
 
 
 def _first_step(problems: Sequence[GLMProblem]) -> tuple[np.ndarray, np.ndarray]:
