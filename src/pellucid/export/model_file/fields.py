@@ -30,6 +30,7 @@ LATER = {
     "LeaveOneOut": ("root_mse",),
     "InterpretableKernelRegressor": ("quantile",),
     "KernelGLMRegressor": ("quantile",),
+    "KernelGLMBase": ("max_time", "verbose"),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
     "RefitSpec": ("bases",),
     "LooSearch": ("criterion", "max_time", "verbose"),

@@ -24,6 +24,7 @@ class KernelClassifier(KernelGLMClassification):
         order, such as grades: one score and thresholds between the classes (proportional odds). The hinge
         losses are support vector machines, one against the rest.
     {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights}
+    {max_time, verbose}
 
     Attributes
     ----------
@@ -54,5 +55,7 @@ class KernelClassifier(KernelGLMClassification):
         n_components: int | None = None,
         max_iter: int = 100,
         weights: str = "auto",
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())
