@@ -30,6 +30,7 @@ LATER = {
     "LeaveOneOut": ("root_mse",),
     "InterpretableKernelRegressor": ("quantile",),
     "KernelGLMRegressor": ("quantile",),
+    "ISKBase": ("max_time", "verbose"),
     "KernelGLMBase": ("max_time", "verbose"),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
     "RefitSpec": ("bases",),
