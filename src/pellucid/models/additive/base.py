@@ -17,6 +17,7 @@ from pellucid.data.table import MAX_LEVELS, Table, enter_table, read_plain
 from pellucid.effects.terms import Term, pair_named
 from pellucid.linalg import limited_threads
 from pellucid.models.additive.edit import Wishes, edited
+from pellucid.models.additive.engine.held_out import one_per_class
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes, fit_additive
 from pellucid.models.additive.monotonicity import monotone_directions
@@ -34,7 +35,7 @@ class AdditiveKernelBase(FromFormula, Refitting):
     weights: str
     _known: tuple[str, ...]
     """Known parts of the linear predictor that :meth:`fit` takes."""
-    _prepare: Callable[..., tuple[list[Problem], list[str], float]]
+    _prepare: Callable[..., tuple[list[Problem], list[str], Any]]
     """Problems to fit, names of outputs, and the unit of the targets; subclasses say how."""
 
     # ------------------------------------------------------------------ entry
@@ -130,11 +131,11 @@ class AdditiveKernelBase(FromFormula, Refitting):
         return term
 
     # -------------------------------------------------------------------- fit
-    def _fit_problems(self, problems: Sequence[Problem], outputs: Sequence[str], unit: float = 1.0) -> None:
+    def _fit_problems(self, problems: Sequence[Problem], outputs: Sequence[str], unit: Any = 1.0) -> None:
         """Fit one problem per output on the same rows, and read the result in units of the targets."""
         X, weight = problems[0].X, problems[0].weight
         directions = monotone_directions(self.monotone, self.columns_, self._feature)
-        if directions and len(problems) > 1:
+        if directions and one_per_class(problems):
             raise ValueError(
                 "monotone is for numbers and for two classes: of several classes not all can become "
                 "more probable."
@@ -151,7 +152,7 @@ class AdditiveKernelBase(FromFormula, Refitting):
         with limited_threads(X):
             free = [fit_additive(p, axes, pairs, most, sorted(directions), hold_out=few) for p in problems]
             frozen = Frozen.nothing(len(X), len(problems))
-            fits = Fits(problems, free, axes, outputs, directions, frozen).in_cone()
+            fits = Fits(problems, free, axes, outputs, directions, frozen).finished()
         if not all(state.converged for state in free):
             warnings.warn(
                 "The fit was stopped before it reached the minimum of its loss: predictions far from the "

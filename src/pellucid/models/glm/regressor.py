@@ -6,8 +6,8 @@ from typing import Any
 
 from pellucid._docs import inherit_docs, store_parameters
 from pellucid.losses import Quantile
+from pellucid.models.common.survival import SurvivalCurves
 from pellucid.models.glm_fit.regression import KernelGLMRegression
-from pellucid.models.glm_fit.survival import SurvivalCurves
 
 
 @inherit_docs
@@ -30,11 +30,12 @@ class KernelGLMRegressor(SurvivalCurves, KernelGLMRegression):
     {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights, max_time, verbose}
     quantile : float or list of floats, default=0.5
         Level of the quantile or expectile, for these losses; several at once share the kernel and alpha.
+    {solver}
 
     Attributes
     ----------
     {kernel_, loss_, alpha_, alpha_path_, centre_alpha_, dual_coef_, intercept_, X_fit_}
-    {kernel_accuracy_, n_iter_}
+    {kernel_accuracy_, n_iter_, solver_report_}
     {n_features_in_, feature_names_in_}
 
     Notes
@@ -43,7 +44,7 @@ class KernelGLMRegressor(SurvivalCurves, KernelGLMRegression):
     loss whose ``alpha`` leave-one-out chooses: ``f`` is the departure of a level, and ``alpha`` its strength.
     Each curve then has the constant that gives rows left out its level. Where errors are alike everywhere,
     curves so have the precision of the centre and not that of a quantile. The penalised check loss alone is
-    the loss itself, ``loss=pellucid.losses.Quantile(0.9)``.
+    the loss itself, ``loss=pellucid.losses.Quantile(0.9)``, or ``solver="iterative"``.
 
     Examples
     --------
@@ -72,6 +73,7 @@ class KernelGLMRegressor(SurvivalCurves, KernelGLMRegression):
         max_iter: int = 100,
         weights: str = "auto",
         quantile: Any = 0.5,
+        solver: str = "auto",
         max_time: float | None = None,
         verbose: int = 0,
     ) -> None:
@@ -79,4 +81,5 @@ class KernelGLMRegressor(SurvivalCurves, KernelGLMRegression):
 
     @property
     def _departs(self) -> bool:  # type: ignore[override]
-        return isinstance(self.loss, str) and isinstance(self.loss_, Quantile)
+        named = isinstance(self.loss, str) and isinstance(self.loss_, Quantile)
+        return named and self.solver != "iterative"

@@ -27,7 +27,6 @@ from pellucid.losses import Huber, Quantile
 from pellucid.models.common.levels import level_shift
 from pellucid.models.glm_fit.nuisance import left_out, settle
 from pellucid.solvers import GLMProblem
-from pellucid.solvers.alpha_search import choose_by_loo
 
 
 @dataclass(frozen=True)
@@ -49,22 +48,18 @@ class Centre:
 
 
 def robust_centre(
-    Z: np.ndarray,
+    Z: Any,
     problem: GLMProblem,
+    choose: Callable[[Sequence[GLMProblem]], float],
     fit: Callable[[Sequence[GLMProblem], float], list[Any]],
-    step: Callable[[str], bool],
 ) -> Centre:
-    """Fit the centre, its alpha by leave-one-out."""
+    """Fit the centre; ``choose`` finds its alpha and ``fit`` solves at it."""
     p = problem.beside(Huber())
-
-    def choose(problems: Sequence[GLMProblem]) -> float:
-        return choose_by_loo(Z, problems, None, step).best
-
     alpha, (p,), (found,) = settle(Z, [p], choose, fit)
     return Centre(alpha, found.delta, found.intercept, left_out(Z, p, found) - p.offset)
 
 
-def at_level(Z: np.ndarray, p: GLMProblem, fit: Any) -> Any:
+def at_level(Z: Any, p: GLMProblem, fit: Any) -> Any:
     """The fit of a quantile, moved by the constant that gives rows left out its level."""
     assert isinstance(p.loss, Quantile)
     shift = level_shift(p.y - left_out(Z, p, fit), p.weight, p.loss.level)

@@ -66,11 +66,11 @@ def renewed(
     return found
 
 
-def left_out(Z: np.ndarray, p: GLMProblem, fit: Any) -> np.ndarray:
+def left_out(Z: Any, p: GLMProblem, fit: Any) -> np.ndarray:
     """Linear predictor of each row by the model without it, offset included; of very many rows, with it."""
-    if len(p.y) > _LEFT_OUT:
-        return fit.eta
-    return fit.loo_eta(Z, p, np.maximum(1.0, p.weight))
+    if len(p.y) > _LEFT_OUT or not isinstance(Z, np.ndarray):
+        return np.asarray(fit.eta)
+    return np.asarray(fit.loo_eta(Z, p, np.maximum(1.0, p.weight)))
 
 
 def settled(old: Sequence[GLMProblem], new: Sequence[GLMProblem]) -> bool:
