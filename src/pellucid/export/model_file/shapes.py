@@ -1,8 +1,8 @@
 """Shapes of arrays that have to go together in an instance: a file that was altered fails here, not in a sum.
 
 Each letter is a length, the same wherever it stands among the fields of an instance; ``m+1`` is one more than
-``m``, whatever stands for ``...`` may be of any shape, and ``?q`` is one number or q of them. Of a list or tuple
-the length counts.
+``m``, whatever stands for ``...`` may be of any shape, and ``?q`` is one number or q of them. Of a list or
+tuple the length counts.
 """
 
 from collections.abc import Mapping
