@@ -31,6 +31,8 @@ LATER = {
     "Column": ("ordered",),
     "LeaveOneOut": ("root_mse",),
     "InterpretableKernelRegressor": ("quantile",),
+    "ISKBase": ("max_time", "verbose"),
+    "KernelGLMBase": ("max_time", "verbose"),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
     "RefitSpec": ("bases",),
     "Trials": ("energy_errors", "energy_weight"),
