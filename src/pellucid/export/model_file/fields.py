@@ -23,8 +23,8 @@ from pellucid.export.model_file.shapes import misfit
 from pellucid.kernels import Kernel
 
 LATER = {
-    "AdditiveKernelClassifier": ("loss", "class_weight"),
-    "AdditiveKernelRegressor": ("updatable", "quantile"),
+    "AdditiveKernelClassifier": ("loss", "class_weight", "max_time", "verbose"),
+    "AdditiveKernelRegressor": ("updatable", "quantile", "max_time", "verbose"),
     "KernelRidge": ("updatable",),
     "Axis": ("repeats",),
     "BaseEstimator": ("weights",),
@@ -32,7 +32,7 @@ LATER = {
     "LeaveOneOut": ("root_mse",),
     "InterpretableKernelRegressor": ("quantile",),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
-    "RefitSpec": ("bases",),
+    "RefitSpec": ("bases", "bends"),
     "Trials": ("energy_errors",),
     "KernelGLMRegressor": ("quantile", "solver"),
     "KernelClassifier": ("solver",),
