@@ -288,6 +288,20 @@ def test_the_explanation_adds_up(model):
     np.testing.assert_allclose(found.forces, f[0], atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", ["linear", "planar"])
+def test_flat_molecules(shape):
+    rng = np.random.default_rng(3)
+    if shape == "linear":
+        flat = np.array([[0.0, 0, 0], [1.1, 0, 0], [-1.2, 0, 0], [2.3, 0, 0]])
+        flat = flat + 0.1 * rng.normal(size=(40, 4, 1)) * np.array([1.0, 0, 0])
+    else:
+        flat = geometries(40, seed=3, spread=0.06) * np.array([1.0, 1.0, 0.0])
+    field = ForceField(symmetries=None).fit(flat[:30], forces(flat[:30]), energies=energy(flat[:30]))
+    found = field.predict(flat[30:], return_std=True)
+    assert all(np.isfinite(part).all() for part in found)
+    assert field.score(flat[30:], forces(flat[30:])) > 0.9
+
+
 def test_two_atoms():
     lengths = np.linspace(0.8, 1.6, 9)
     pair = np.zeros((9, 2, 3))
@@ -316,6 +330,13 @@ def test_energies_that_do_not_go_with_forces(factor, message):
         (dict(F=np.where(np.arange(40)[:, None, None] == 7, np.nan, F)), "forces of geometry 7"),
         (dict(R=np.where(np.arange(4)[:, None] == 2, R[:, [1]], R)), "Atoms 1 and 2 of geometry"),
         (dict(R=np.concatenate([R[:39], R[:1] @ rotation()])), "Geometries 0 and 39 are the same"),
+        (dict(R=np.concatenate([R[:39], R[:1, [0, 2, 1, 3]]])), "Geometries 0 and 39 are the same"),
+        (dict(R=np.concatenate([R[:39], R[:1] + 1e-9])), "Geometries 0 and 39 are the same"),
+        (dict(R=R.reshape(40, 12)), r"got \(40, 12\)"),
+        (dict(R=R + 1j), "Geometries must be one array of real numbers"),
+        (dict(F=[[[0.0]], [[0.0, 1.0]]]), "Forces must be one array of real numbers"),
+        (dict(energies=["low"] * 40), "energies must be one array of real numbers"),
+        (dict(energies=np.where(np.arange(40) == 3, np.inf, E)), "energies of geometry 3"),
         (dict(R=R[:1], F=F[:1], energies=E[:1]), "at least 2 geometries"),
         (dict(R=R[:2], F=F[:2], energies=E[:2]), "at least 3 geometries"),
         (dict(energies=E[:7]), "7 entries"),
@@ -353,6 +374,25 @@ def test_bad_settings(settings, error, message):
         ForceField(**settings).fit(R, F, atoms=ATOMS)
 
 
+def test_forces_that_move_the_whole_molecule():
+    with pytest.warns(UnitsWarning, match="% of the squares of the forces"):
+        ForceField(Matern(8.0, nu=2.5), alpha=1e-6).fit(R, F + np.array([0.2, 0.0, 0.0]), atoms=ATOMS)
+
+
+def test_fewest_geometries():
+    given = ForceField(Matern(8.0, nu=2.5), alpha=1e-6, symmetries=SWAPS)
+    assert given.fit(R[:2], F[:2], energies=E[:2]).score(R[:2], F[:2]) > 0.99
+    assert ForceField().fit(R[:3], F[:3], energies=E[:3], atoms=ATOMS).score(R[:3], F[:3]) > 0.99
+
+
+def test_float32_is_enough():
+    f = [np.float32(v) for v in (R, F, E)]
+    one = ForceField(Matern(8.0, nu=2.5), alpha=1e-6).fit(f[0], f[1], energies=f[2], atoms=ATOMS)
+    two = ForceField(Matern(8.0, nu=2.5), alpha=1e-6).fit(R, F, energies=E, atoms=ATOMS)
+    for a, b in zip(one.predict(np.float32(NEW)), two.predict(NEW), strict=True):
+        np.testing.assert_allclose(a, b, atol=2e-3)
+
+
 def test_other_molecules_are_refused(model):
     with pytest.raises(ValueError, match="4 atoms; these geometries have 3"):
         model.predict(NEW[:, :3])
@@ -360,6 +400,8 @@ def test_other_molecules_are_refused(model):
         model.predict(NEW, atoms=["H", "N", "H", "H"])
     with pytest.raises(ValueError, match="other atoms"):
         model.predict(NEW, atoms=["P", "H", "H", "H"])
+    with pytest.raises(ValueError, match="fitted without atoms"):
+        ForceField(Matern(8.0, nu=2.5), alpha=1e-3).fit(R, F).predict(NEW, atoms=ATOMS)
     with pytest.raises(ValueError, match="one geometry"):
         model.explain(NEW)
 

@@ -9,18 +9,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.data.elements import SYMBOLS
 from pellucid.data.parameters import check_alphas, check_count
 from pellucid.effects import Summary
 from pellucid.features.geometry import Descriptors
 from pellucid.linalg import limited_threads
 from pellucid.models.forces.checks import (
     check_atoms,
-    check_distinct,
     check_energies,
     check_forces,
     check_geometries,
     check_same_atoms,
+    warn_of_rigid_motion,
     warn_of_units,
 )
 from pellucid.models.forces.choice import Trials
@@ -34,6 +33,7 @@ from pellucid.models.forces.solve import (
     solve_closed,
     solve_iterative,
 )
+from pellucid.models.forces.summary import summary_of
 from pellucid.models.forces.symmetries import check_symmetries
 from pellucid.models.forces.training import TrainingData
 
@@ -62,7 +62,8 @@ class ForceField(BaseEstimator):
         ever forming it. ``"auto"`` goes by memory and predicted time, and says why in ``solver_reason_``.
     alpha : float or "loo", default="loo"
         Ridge strength: the variance of noise in the forces, for a kernel of amplitude one. Larger is
-        smoother. ``"loo"`` chooses it by exact leave-one-geometry-out, together with the length-scale.
+        smoother. ``"loo"`` chooses it by exact leave-one-geometry-out, together with the length-scale: what
+        is made small is the error of forces or, where energies are given, the geometric mean of both errors.
     tol : float, default=1e-6
         Relative residual at which steps of the iterative solver stop; smaller takes more steps.
     max_iter : int, default=5000
@@ -88,7 +89,7 @@ class ForceField(BaseEstimator):
     R_fit_, F_fit_ : ndarray of shape (n, n_atoms, 3)
         Training geometries and forces.
     trials_ : Trials or None
-        Length-scales and alphas that were tried, with their leave-one-out error.
+        Length-scales and alphas that were tried, with their leave-one-out errors of forces and energies.
     atoms_ : ndarray of shape (n_atoms,)
         Atomic numbers; zeros where none were given.
     solver_, solver_reason_ : str
@@ -158,7 +159,8 @@ class ForceField(BaseEstimator):
         F : array-like of shape (n, n_atoms, 3)
             Forces on the atoms.
         energies : array-like of shape (n,), optional
-            Energies, for the constant that forces leave open.
+            Energies, for the constant that forces leave open; length-scale and alpha then make errors of
+            energies left out small as well. Their unit is that of forces times that of positions.
         atoms : sequence of n_atoms symbols or atomic numbers, optional
             What the atoms are: only like atoms can be equivalent. Without it all are taken to be alike.
 
@@ -176,7 +178,7 @@ class ForceField(BaseEstimator):
             raise ValueError(f"A force field needs at least 2 geometries, got {len(R)}.")
         self.atoms_ = check_atoms(atoms, R.shape[1])
         data = TrainingData.of(R, F, E)
-        check_distinct(data.D.X)
+        warn_of_rigid_motion(F, data.unit * data.y)
         again = self.warm_start and hasattr(self, "R_fit_") and np.array_equal(self.R_fit_, R)
         with limited_threads(data.D.X):
             if again:
@@ -193,7 +195,8 @@ class ForceField(BaseEstimator):
         self.constant_ = 0.0
         if E is not None:
             found = self._evaluate(data.D)[0]
-            warn_of_units(E, found)
+            if np.sum((problem.alpha * a) ** 2) < 0.5 * np.sum(data.y**2):  # a poor fit says nothing of units
+                warn_of_units(E, found)
             self.constant_ = float(np.mean(E - found))
         return self
 
@@ -301,15 +304,4 @@ class ForceField(BaseEstimator):
     def summary(self) -> Summary:
         """What was fitted, on half a screen; print it."""
         check_is_fitted(self)
-        facts: list[tuple[str, object]] = [
-            ("geometries", len(self.R_fit_)),
-            ("atoms", " ".join(SYMBOLS[k] for k in self.atoms_) if self.atoms_.any() else len(self.atoms_)),
-            ("symmetries", f"{len(self.permutations_)} permutations of equivalent atoms"),
-            ("kernel", str(self.kernel_)),
-            ("alpha", f"{self.alpha_:.3g}" + (" (chosen by leave-one-out)" if self.alpha == "loo" else "")),
-            ("solver", f"{self.solver_}: {self.solver_reason_}"),
-        ]
-        if self.trials_ is not None:
-            error, n = (v[self.trials_.best] for v in (self.trials_.errors, self.trials_.n_geometries))
-            facts.append(("leave-one-out error of forces", f"{error:.3g}, on {n} geometries"))
-        return Summary(type(self).__name__, facts)
+        return summary_of(self)

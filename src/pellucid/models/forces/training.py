@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.data.parameters import check_alphas
 from pellucid.features.geometry import Descriptors
-from pellucid.models.forces.checks import as_force_kernel, unit_of
+from pellucid.models.forces.checks import as_force_kernel, check_distinct, unit_of
 from pellucid.models.forces.choice import Trials, choose
 from pellucid.models.forces.hessian import ForceKernel
 from pellucid.models.forces.solve import ForceProblem
@@ -46,6 +46,7 @@ class TrainingData:
             raise ValueError(f"alpha must be a positive number or 'loo', got {alpha!r}.")
         ridge = 1.0 if chosen else float(check_alphas(alpha, "alpha")[0])
         problem = self.problem(ForceKernel(as_force_kernel(kernel), permutations), ridge)
+        check_distinct(problem.kernel.images(self.D.X))
         if not (named or chosen):
             return problem, None
         if len(self.y) < 3:
