@@ -120,9 +120,10 @@ def promoters(folds: int, only: str | None, keep: str | None) -> None:
     print("  published, Towell et al. 1990: KBANN 4, network 8, O'Neill 12, nearest neighbour 13, ID3 19")
     for name in ("weighted degree", "both"):
         search = LooSearch(KernelRidgeClassifier(), {"kernel": STRINGS[name]}).fit(rows, y)
-        found = strongest(search.part_contributions(rows[y]), 14)
+        explained = search.part_contributions(rows[y])
         print(
-            f"  {name}: strongest positions of promoters {found}\n"
+            f"  {name}: strongest windows of six letters in promoters begin at {windows(explained, 6, 2)}, "
+            f"strongest positions {strongest(explained, 14)}\n"
             f"    the box at -35 is at 14 to 19, that at -10 begins at 36 to 38; transcription at 50"
         )
         print("\n".join("    " + line for line in str(search.best_estimator_.motifs(14)).splitlines()))
@@ -252,6 +253,16 @@ def strongest(explained: list, most: int) -> list[int]:
     """Positions that contribute most on average."""
     profile = np.mean([one.positions for one in explained], axis=0)
     return sorted(np.argsort(-profile)[:most].tolist())
+
+
+def windows(explained: list, width: int, most: int) -> list[int]:
+    """Where windows that do not overlap begin, those that contribute most on average first."""
+    profile = np.mean([one.positions for one in explained], axis=0)
+    picked: list[int] = []
+    for at in np.argsort(-np.convolve(profile, np.ones(width), "valid")).tolist():
+        if len(picked) < most and all(abs(at - other) >= width for other in picked):
+            picked.append(at)
+    return picked
 
 
 def tenths(y: np.ndarray, seed: int) -> list:
