@@ -31,6 +31,7 @@ from pellucid.linalg.sparse_rows import SparseRows, is_sparse
 from pellucid.linalg.symmetric import symmetrise
 from pellucid.linalg.symmetric_product import symmetric_product
 from pellucid.linalg.threads import limited_threads, side_by_side
+from pellucid.linalg.triangular import times_upper
 from pellucid.linalg.wide import apply, column_moments
 
 __all__ = [
@@ -74,5 +75,6 @@ __all__ = [
     "squared_distances",
     "symmetric_product",
     "symmetrise",
+    "times_upper",
     "unary",
 ]

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import blas
 
 from pellucid.linalg.blocks import row_blocks
 from pellucid.linalg.factor import mirror
-from pellucid.linalg.lapack import add_squares
+from pellucid.linalg.triangular import times_upper
 
 _BYTES = 1 << 26  # of a block, in float64
 _RECENT = 8192  # rows whose products are summed up in single precision
@@ -41,7 +42,7 @@ class BlockFeatures:
 
     columns: Columns
     coarse: Columns | None  # the same in float32, where the kernel has it
-    transfer: np.ndarray  # (m, r): T
+    transfer: np.ndarray  # (m, r): T; upper triangular if square
     rows: np.ndarray  # (n,): numbers of the rows that these are
     largest: float  # a bound on the size of features
 
@@ -83,18 +84,21 @@ class BlockFeatures:
     def weighted_products(self, w: np.ndarray, *, center: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return ``Σ w (z − z̄)(z − z̄)ᵀ`` and the weighted means ``z̄``, zero without centring."""
         columns, kind = (self.columns, np.float64) if self.coarse is None else (self.coarse, np.float32)
-        r, T = self.transfer.shape[1], self.transfer.astype(kind)
+        r, T = self.transfer.shape[1], np.asfortranarray(self.transfer, dtype=kind)
+        squares = blas.dsyrk if kind is np.float64 else blas.ssyrk
         A, sums = np.zeros((r, r), order="F"), np.zeros(r)
         recent: np.ndarray = A if kind is np.float64 else np.zeros((r, r), dtype=kind, order="F")
         n_recent = 0
         for block in self._blocks():
-            Zt = np.ascontiguousarray(T.T @ columns(self.rows[block]).T)
+            Z = times_upper(np.ascontiguousarray(columns(self.rows[block])), T)
             s = w[block].astype(kind)
-            sums += Zt @ s
-            Zt *= np.sqrt(s)
-            add_squares(recent, Zt)
+            sums += s @ Z
+            Z *= np.sqrt(s)[:, None]
+            recent = squares(1.0, Z.T, beta=1.0, c=recent, lower=1, overwrite_c=1)
             n_recent += len(s)
-            if recent is not A and (n_recent > _RECENT or block.stop >= len(self)):
+            if kind is np.float64:
+                A = recent
+            elif n_recent > _RECENT or block.stop >= len(self):
                 A += recent
                 recent[...] = 0.0
                 n_recent = 0

@@ -217,9 +217,8 @@ def optimality(
     ``slope`` is ``Zᵀg`` where that is known.
     """
     size = (Z.largest if isinstance(Z, BlockFeatures) else float(np.abs(Z).max(initial=0.0))) or 1.0
-    violation = float(
-        np.abs(alpha * delta + (adjoint(Z, g) if slope is None else slope)).max(initial=0.0)
-    ) / (scale * size)
+    slope = adjoint(Z, g) if slope is None else slope
+    violation = float(np.abs(alpha * delta + slope).max(initial=0.0)) / (scale * size)
     if not fit_intercept:
         return violation
     return max(violation, float(np.abs(g.sum(axis=0)).max()) / scale)

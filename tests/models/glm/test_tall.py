@@ -29,8 +29,8 @@ def scores(model, X):
 
 
 def test_features_in_blocks_are_the_features_stored():
-    K, T = RNG.normal(size=(50, 6)), np.triu(RNG.normal(size=(6, 4)))
-    w, V, U = RNG.uniform(0.1, 2.0, 50), RNG.normal(size=(4, 2)), RNG.normal(size=(50, 3))
+    K, T = RNG.normal(size=(50, 6)), np.triu(RNG.normal(size=(6, 6)))
+    w, V, U = RNG.uniform(0.1, 2.0, 50), RNG.normal(size=(6, 2)), RNG.normal(size=(50, 3))
     for coarse in (None, lambda rows: K[rows].astype(np.float32)):
         Z = BlockFeatures(lambda rows: K[rows], coarse, T, np.arange(50), 1.0)
         near = {"rtol": 1e-10, "atol": 1e-12} if coarse is None else {"rtol": 1e-5, "atol": 1e-4}
@@ -40,7 +40,7 @@ def test_features_in_blocks_are_the_features_stored():
         np.testing.assert_allclose(Z[10:30].stored(), dense[10:30], rtol=1e-12)
         for center in (True, False):
             A, mean = Z.weighted_products(w, center=center)
-            expected = w @ dense / w.sum() if center else np.zeros(4)
+            expected = w @ dense / w.sum() if center else np.zeros(6)
             np.testing.assert_allclose(mean, expected, **near)
             np.testing.assert_allclose(A, (dense - expected).T @ (w[:, None] * (dense - expected)), **near)
 

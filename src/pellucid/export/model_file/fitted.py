@@ -68,6 +68,7 @@ FITTED: dict[str, dict[str, Any]] = {
         "losses_?": list[Loss],
         "_kernel_features?": "KernelFeatures",  # in files of earlier versions, as the next
         "alpha_path_?": "AlphaChoice",
+        "centre_alpha_?": float,
         "_kernel_fits?": _of(list, "GLMFit|MultinomialFit|HingeFit"),
         "_centres": np.ndarray | None,
         "_scores_fit": _Reals,
@@ -91,8 +92,11 @@ FITTED: dict[str, dict[str, Any]] = {
         "importances_": "Importances",
         "intercept_": Numbers,
     },
+    "AdditiveKernelClassifier": {"loss": str | Loss, "class_weight": str | dict | None},
     _ADDITIVE: {
         "loss_": Loss,
+        "losses_?": list[Loss],  # which files of earlier versions lack, as the next
+        "outputs_?": list[str],
         "tables_": "TermTables",
         "_refit_spec": "RefitSpec",
         "receipt_": "Receipt",

@@ -8,16 +8,20 @@ when progress is slow.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
+from pellucid.losses import Squared
 from pellucid.models.additive.engine.all_rows import Rows, Vector
-from pellucid.models.additive.engine.design import predictor, solved
+from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
 from pellucid.models.additive.engine.hierarchy import Prior
+from pellucid.models.additive.engine.loss_numbers import with_loss_of
 from pellucid.models.additive.engine.newton import PenalisedLoss
+from pellucid.models.additive.engine.penalised_fit import ridges
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
 from pellucid.solvers.variance_components import Components, Equations
@@ -40,8 +44,10 @@ def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray, known: Moments 
     moments, fit = _quadratic(problem, basis, ridge, eta)
     if problem.quadratic:
         intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
-        return State(basis, prior, fit, moments, intercept, predictor(problem, basis, fit.beta, intercept))
-    state = State(basis, prior, replace(fit, beta=np.zeros(basis.size)), moments, constant, eta)
+        eta = predictor(problem, basis, fit.beta, intercept)
+        return State(basis, prior, fit, moments, intercept, eta, problem.loss)
+    nothing = replace(fit, beta=np.zeros(basis.size))
+    state = State(basis, prior, nothing, moments, constant, eta, problem.loss)
     return _descend(problem, state, np.zeros((0, basis.size)))
 
 
@@ -49,7 +55,24 @@ def refit_to_moments(moments: Moments, basis: TermBasis, ridge: np.ndarray) -> S
     """The fit of squared loss that sums over rows give; without the rows it has no predictor of them."""
     fit = Equations(moments, None, moments.total).solve(ridge)
     intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
-    return State(basis, Prior(), fit, moments, intercept, np.empty(0))
+    return State(basis, Prior(), fit, moments, intercept, np.empty(0), Squared())
+
+
+def widened(problem: Problem, state: State, features: Collection[int]) -> State:
+    """The fit with all columns of the main effects of some features, with the ridges that its prior says."""
+    basis = state.basis
+    terms = [term for term in basis.terms if len(term) == 1 and term[0] in features]
+    if not terms:
+        return state
+    picks = dict(zip(basis.terms, basis.picks, strict=True))
+    wide = TermBasis.of(basis.axes, picks | {t: (np.arange(len(basis.axes.main[t[0]])),) for t in terms})
+    ridge = ridges(wide, state.prior, state.fit.scale)
+    for term, own, before in zip(wide.terms, wide.slices, basis.slices, strict=True):
+        if term not in terms:
+            ridge[own] = state.fit.ridge[before]
+    known = with_loss_of(problem, state)
+    found = refit(known, wide, ridge)
+    return replace(found, prior=state.prior, tests=state.tests, fold_eta=state.fold_eta)
 
 
 def into_cone(problem: Rows, state: State, A: np.ndarray) -> State:
@@ -62,7 +85,7 @@ def into_cone(problem: Rows, state: State, A: np.ndarray) -> State:
         eta = predictor(problem, state.basis, state.fit.beta, state.intercept)
         return replace(state, eta=eta)
     beta = nearest_in_cone(fit.beta, fit.root, A).beta
-    intercept = moments.target_mean - float(moments.column_mean @ beta)
+    intercept = intercept_beside(problem, moments, beta)
     eta = predictor(problem, state.basis, beta, intercept)
     return _descend(problem, replace(state, fit=replace(fit, beta=beta), intercept=intercept, eta=eta), A)
 
@@ -78,14 +101,16 @@ def moments_into_cone(state: State, A: np.ndarray) -> State:
     return _settle(state, A, held, moments.total, None)
 
 
-def _quadratic(problem: Rows, basis: TermBasis, ridge: np.ndarray, eta: Vector) -> tuple[Moments, Components]:
+def _quadratic(
+    problem: Rows, basis: TermBasis, ridge: np.ndarray, eta: Vector, *, expected: bool = True
+) -> tuple[Moments, Components]:
     """Moments of the quadratic that touches the loss at ``eta``, and its minimum."""
     n = problem.total
 
     def solve(moments: Moments) -> Components:
         return Equations(moments, problem.scale, n).solve(ridge)
 
-    return solved(problem, basis, eta, solve)
+    return solved(problem, basis, eta, solve, expected=expected)
 
 
 def _descend(problem: Rows, state: State, A: np.ndarray) -> State:
@@ -96,7 +121,7 @@ def _descend(problem: Rows, state: State, A: np.ndarray) -> State:
     tol = 1e-13 if loss.exact else 1e-7
     done, cone = False, None
     for _ in range(_METRICS):
-        moments, metric = _quadratic(problem, basis, ridge, at.eta)
+        moments, metric = _quadratic(problem, basis, ridge, at.eta, expected=False)
         before = -np.inf
         for _ in range(_STEPS):
             step = loss.step(at, moments, metric, tol=tol, shortest=1e-6, A=A if len(A) else None)

@@ -187,10 +187,16 @@ class AllRows(Fitted):
         """Products with the columns of a basis at the rows."""
         return BlockDesign(self, basis)
 
-    def moments(self, basis: TermBasis, eta: Eta, dtype: type | None = None) -> Moments:
+    def beside(self, eta: Eta) -> AllRows:
+        """Itself: losses of these rows have no inner parameters."""
+        return self
+
+    def moments(
+        self, basis: TermBasis, eta: Eta, dtype: type | None = None, *, expected: bool = True
+    ) -> Moments:
         """Moments of the quadratic that touches the loss at a predictor."""
         largest = None if self.quadratic else self.survey(eta).largest
-        work = partial(_moments, basis, eta, largest, self.dtype if dtype is None else dtype)
+        work = partial(_moments, basis, eta, largest, self.dtype if dtype is None else dtype, expected)
         return self._total(work, "sums of products", Moments.plus)
 
     def here(self, eta: Eta) -> np.ndarray:
@@ -257,9 +263,11 @@ def _survey(eta: Eta, dtype: type, block: Problem) -> Survey:
     return Survey(block.value(at), float(w @ loss.deviance(y, at)), curvature, largest)
 
 
-def _moments(basis: TermBasis, eta: Eta, largest: float | None, dtype: type, block: Problem) -> Moments:
+def _moments(
+    basis: TermBasis, eta: Eta, largest: float | None, dtype: type, expected: bool, block: Problem
+) -> Moments:
     at = block.offset if block.quadratic else eta.at(block, dtype)
-    return moments_at(block, basis, *block.working(at, largest), dtype)
+    return moments_at(block, basis, *block.working(at, largest, expected=expected), dtype)
 
 
 def _slopes(basis: TermBasis, eta: Eta, dtype: type, block: Problem) -> tuple[np.ndarray, float]:
