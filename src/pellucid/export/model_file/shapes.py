@@ -33,6 +33,9 @@ def misfit(cls: type, state: Mapping[str, Any]) -> str | None:
     """What is wrong with the shapes of an instance, to be put after its path; ``None`` if nothing is."""
     if cls.__name__ == "TermTables":
         return _misfit_of_tables(state)
+    levels = state.get("quantile")  # one number, or one for each output
+    if isinstance(levels, list | tuple | np.ndarray) and _shape(state.get("_intercept")) != _shape(levels):
+        return f", a {cls.__name__}, has .quantile of the shape {_shape(levels)}, other than its outputs"
     lengths: dict[str, int] = {}
     for classes, shapes in SHAPES.items():
         for names, letters in shapes.items() if cls.__name__ in classes.split() else ():

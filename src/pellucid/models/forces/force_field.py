@@ -62,8 +62,9 @@ class ForceField(BaseEstimator):
         ever forming it. ``"auto"`` goes by memory and predicted time, and says why in ``solver_reason_``.
     alpha : float or "loo", default="loo"
         Ridge strength: the variance of noise in the forces, for a kernel of amplitude one. Larger is
-        smoother. ``"loo"`` chooses it by exact leave-one-geometry-out, together with the length-scale: what
-        is made small is the error of forces or, where energies are given, the geometric mean of both errors.
+        smoother. ``"loo"`` chooses it by exact leave-one-geometry-out, together with the length-scale, to
+        make errors of forces small and, where energies are given, theirs, as one of ``3 n_atoms - 5`` numbers
+        per geometry.
     tol : float, default=1e-6
         Relative residual at which steps of the iterative solver stop; smaller takes more steps.
     max_iter : int, default=5000
