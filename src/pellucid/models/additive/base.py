@@ -12,13 +12,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.coded import Reading
+from pellucid.data.first_look import most_at_hand
 from pellucid.data.parameters import check_count
+from pellucid.data.source import Source
 from pellucid.data.table import MAX_LEVELS, Table, enter_table, read_plain
 from pellucid.effects.terms import Term, pair_named
+from pellucid.features.term_basis import Axes
 from pellucid.linalg import limited_threads
 from pellucid.models.additive.edit import Wishes, edited
+from pellucid.models.additive.engine.all_rows import Rows
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes, fit_additive
+from pellucid.models.additive.from_source import Prepared, prepare
 from pellucid.models.additive.monotonicity import monotone_directions
 from pellucid.models.additive.refit_spec import Fits, Frozen
 from pellucid.models.additive.summary import too_few_rows
@@ -36,6 +42,7 @@ class AdditiveKernelBase(FromFormula, Refitting):
     """Known parts of the linear predictor that :meth:`fit` takes."""
     _prepare: Callable[..., tuple[list[Problem], list[str], float]]
     """Problems to fit, names of outputs, and the unit of the targets; subclasses say how."""
+    fit: Callable[..., Self]
 
     # ------------------------------------------------------------------ entry
     def _training_rows(self, table: Table, weight: np.ndarray, *, reset: bool) -> np.ndarray:
@@ -130,9 +137,25 @@ class AdditiveKernelBase(FromFormula, Refitting):
         return term
 
     # -------------------------------------------------------------------- fit
-    def _fit_problems(self, problems: Sequence[Problem], outputs: Sequence[str], unit: float = 1.0) -> None:
+    def _from_source(self, source: Source, reading: Reading) -> Prepared | None:
+        """Fit to rows that come in blocks; ``None`` if they were so few that they were fitted as a table."""
+        rows = source.first_rows(most_at_hand(source.n_features))
+        if rows is not None:
+            self.fit(rows.X, **{"y": None, **rows.given})
+            return None
+        ready = prepare(self, source, reading)
+        self._fit_problems(ready.problems, ready.outputs, ready.unit, ready.axes)
+        return ready
+
+    def _fit_problems(
+        self,
+        problems: Sequence[Rows],
+        outputs: Sequence[str],
+        unit: float = 1.0,
+        axes: Axes | None = None,
+    ) -> None:
         """Fit one problem per output on the same rows, and read the result in units of the targets."""
-        X, weight = problems[0].X, problems[0].weight
+        X, weight = problems[0].at_hand.X, problems[0].at_hand.weight
         directions = monotone_directions(self.monotone, self.columns_, self._feature)
         if directions and len(problems) > 1:
             raise ValueError(
@@ -146,8 +169,8 @@ class AdditiveKernelBase(FromFormula, Refitting):
                     f"interactions names a pair of {self.columns_[j].name!r}, which is monotone; a monotone "
                     f"feature takes part in no pair."
                 )
-        axes = build_axes(X, weight, self.columns_)
-        few = too_few_rows(float(weight.sum()), self._n_candidates())
+        axes = build_axes(X, weight, self.columns_) if axes is None else axes
+        few = too_few_rows(problems[0].total, self._n_candidates())
         with limited_threads(X):
             free = [fit_additive(p, axes, pairs, most, sorted(directions), hold_out=few) for p in problems]
             frozen = Frozen.nothing(len(X), len(problems))

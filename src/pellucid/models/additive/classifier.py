@@ -8,7 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from pellucid._docs import store_parameters
+from pellucid.data.by_blocks import in_blocks
+from pellucid.data.coded import Reading
+from pellucid.data.first_look import most_at_hand
 from pellucid.data.labels import check_labels, class_probabilities, winner
+from pellucid.data.source_kinds import as_source
 from pellucid.data.table import enter_table
 from pellucid.data.targets import check_offset
 from pellucid.data.weights import check_weight
@@ -65,10 +69,10 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
-            Training rows: numbers, categories, dates, missing values.
-        y : array-like of shape (n,)
-            Classes.
+        X : array-like or data frame of shape (n, n_features), or rows beyond memory
+            Training rows, as in :class:`AdditiveKernelRegressor`.
+        y : array-like of shape (n,), or str
+            Classes; a text names the column of ``X`` that has them, and so for the next two.
         sample_weight : array-like of shape (n,), optional
             How many observations a row stands for.
         offset : array-like of shape (n,), optional
@@ -79,6 +83,13 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         AdditiveKernelClassifier
             Itself.
         """
+        source = as_source(X, y, most=most_at_hand, sample_weight=sample_weight, offset=offset)
+        if source is not None:
+            self.loss_ = as_loss("logistic")
+            ready = self._from_source(source, Reading(self.loss_, classes=True))
+            if ready is not None:
+                ready.passes.finished()
+            return self
         self._fit_problems(*self._prepare(X, y, sample_weight, reset=True, offset=offset))
         return self
 
@@ -101,6 +112,7 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         problems = [Problem(rows, (number == k).astype(float), weight, known, self.loss_) for k in positive]
         return problems, [str(classes[k]) for k in positive], 1.0
 
+    @in_blocks
     def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Linear predictor: log odds, of shape (n,), or (n, n_classes) of each class against the rest."""
         eta = self._predictor(X)
@@ -108,11 +120,13 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
             return eta
         return eta + check_offset(offset, None, len(eta), log_link=False)
 
+    @in_blocks
     def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Probabilities of the classes, of shape (n, n_classes)."""
         scores = self.decision_function(X, offset=offset)
         return class_probabilities(self.loss_.mean(scores))
 
+    @in_blocks
     def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Most probable class of each row."""
         scores = self.decision_function(X, offset=offset)

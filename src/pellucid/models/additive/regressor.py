@@ -9,6 +9,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._docs import store_parameters
+from pellucid.data.by_blocks import in_blocks
+from pellucid.data.coded import Reading
+from pellucid.data.first_look import most_at_hand
+from pellucid.data.source import Source
+from pellucid.data.source_kinds import as_source
 from pellucid.data.table import enter_table
 from pellucid.data.targets import check_offset, check_targets
 from pellucid.data.weights import check_weight
@@ -134,10 +139,12 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
-            Training rows: numbers, categories, dates, missing values.
-        y : array-like of shape (n,)
-            Targets.
+        X : array-like or data frame of shape (n, n_features), or rows beyond memory
+            Training rows: numbers, categories, dates, missing values. Rows beyond memory are a Parquet file
+            or folder, a pyarrow dataset, a lazy frame of polars, a list of batches or a function that returns
+            an iterator over them, a memory map, a Dask array or data frame; see the user guide.
+        y : array-like of shape (n,), or str
+            Targets; a text names the column of ``X`` that has them, and so for the next three.
         sample_weight : array-like of shape (n,), optional
             How many observations a row stands for.
         offset : array-like of shape (n,), optional
@@ -150,10 +157,26 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
         AdditiveKernelRegressor
             Itself.
         """
+        source = as_source(
+            X, y, most=most_at_hand, sample_weight=sample_weight, offset=offset, exposure=exposure
+        )
+        if source is not None:
+            return self._fit_rows(source)
         problems = self._prepare(X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
         self._check_updatable()
         self._fit_problems(*problems)
         self._keep(self._sums_of_fit(problems[0][0], problems[2], sample_weight))
+        return self
+
+    def _fit_rows(self, source: Source) -> Self:
+        """Fit to rows that come in blocks."""
+        self.loss_ = loss = as_loss(self.loss, among=("squared", *LOG_LINK))
+        self._check_updatable()
+        ready = self._from_source(source, Reading(loss, log_link=loss.name in LOG_LINK))
+        if ready is None:
+            return self
+        self._keep(self._sums_of_fit(ready.problems[0], ready.unit, None))
+        ready.passes.finished()
         return self
 
     def _prepare(
@@ -174,6 +197,7 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
             )
         return [Problem(rows, y / unit, weight, known / unit, loss)], [], unit
 
+    @in_blocks
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """Predict the mean of the target.
 
