@@ -21,6 +21,7 @@ from pellucid.data.table import Column, learn_column, read_table
 from pellucid.linalg.sample import lots
 
 MOST_NAMES = 1 << 17  # levels of a column that are counted; beyond, the rarest are gathered
+_CELLS, _LEAST, _MOST = 1 << 24, 50_000, 200_000  # of the sample; rows
 _FEW = 256  # values up to which each of them counts
 
 
@@ -32,7 +33,7 @@ def most_at_hand(n_features: int) -> int:
     >>> most_at_hand(10), most_at_hand(1000)
     (200000, 50000)
     """
-    return int(np.clip((1 << 24) // max(n_features, 1), 50_000, 200_000))
+    return int(np.clip(_CELLS // max(n_features, 1), _LEAST, _MOST))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,8 @@ def as_source(
     most : callable, optional
         Rows that a fit takes as they are, for a number of columns.
     """
+    if isinstance(X, Source):
+        return X
     roles = {"y": y, **given}
     unknown = roles.keys() - set(ROLES)
     if unknown:
@@ -64,14 +66,14 @@ def as_source(
         return BatchSource(X, roles)
     named = any(isinstance(value, str) for value in roles.values())
     shape: tuple[int, ...] = tuple(getattr(X, "shape", ()))
-    many = most is not None and len(shape) == 2 and shape[0] > most(shape[1])
+    many = len(shape) == 2 and (isinstance(X, np.memmap) or (most is not None and shape[0] > most(shape[1])))
     return TableSource(X, roles) if named or many else None
 
 
 def is_source(X: Any) -> bool:
     """Whether rows come in blocks rather than as a table in memory."""
     return (
-        isinstance(X, str | os.PathLike | np.memmap)
+        isinstance(X, str | os.PathLike | np.memmap | Source)
         or type(X).__module__.partition(".")[0] in _ELSEWHERE
         or _is_dataset(X)
         or _is_lazy(X)
@@ -245,7 +247,7 @@ class LazySource(_Pieced):
 class ParquetSource(_Pieced):
     """Parquet or Arrow files: one, a folder of them, or a dataset of pyarrow."""
 
-    def __init__(self, place: Any, roles: Mapping[str, Any]) -> None:
+    def __init__(self, place: Any, roles: Mapping[str, Any], without: Sequence[str] = ()) -> None:
         try:
             import pyarrow
             from pyarrow import dataset
@@ -272,6 +274,10 @@ class ParquetSource(_Pieced):
             self._name = str(path)
         else:
             self._dataset, self._name = place, "The dataset"
+        for name in without:
+            if name not in self._dataset.schema.names:
+                raise ValueError(f"{self._name} has no column {name!r} to leave out.")
+        self._read = [name for name in self._dataset.schema.names if name not in without]
         self._fragments = sorted(self._dataset.get_fragments(), key=lambda f: getattr(f, "path", ""))
         self.n_rows = sum(self._counted(fragment) for fragment in self._fragments)
         super().__init__(roles)
@@ -312,7 +318,11 @@ class ParquetSource(_Pieced):
             where = _path(fragment)
             try:
                 batches = fragment.to_batches(
-                    schema=schema, batch_size=size, batch_readahead=1, fragment_readahead=1
+                    schema=schema,
+                    columns=self._read,
+                    batch_size=size,
+                    batch_readahead=1,
+                    fragment_readahead=1,
                 )
                 for batch in batches:
                     if batch.num_rows:
