@@ -8,6 +8,7 @@ __all__ = [
     "NotEnoughMemoryError",
     "RateWarning",
     "SearchWarning",
+    "UnitsWarning",
     "WeightWarning",
 ]
 
@@ -42,3 +43,7 @@ class RateWarning(UserWarning):
 
 class WeightWarning(UserWarning):
     """Weights have a mean far from one, and are taken for precisions rather than counts."""
+
+
+class UnitsWarning(UserWarning):
+    """Energies and forces of a molecule do not go together: other units, or gradients for forces."""

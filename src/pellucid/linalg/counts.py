@@ -3,6 +3,9 @@
 import numpy as np
 from scipy import sparse
 
+from pellucid.linalg.blocks import row_blocks
+
+_BUDGET = 1 << 28  # bytes of columns filled in at a time
 _DENSE = 0.05  # columns filled by more than this share of the rows are multiplied by BLAS
 _FEW = 2e6  # multiplications that BLAS has done before a product of sparse matrices has begun
 
@@ -32,8 +35,11 @@ def count_products(A: sparse.csr_array, B: sparse.csr_array) -> np.ndarray:
     often = filled > _DENSE * (A.shape[0] + B.shape[0])
     if (~often).sum() * float(A.shape[0]) * B.shape[0] < _FEW:
         often[:] = True
-    a = A[:, often].toarray()
-    out = np.ascontiguousarray(a @ (a if B is A else B[:, often].toarray()).T)
+    columns = np.flatnonzero(often)
+    out = np.zeros((A.shape[0], B.shape[0]))
+    for block in row_blocks(len(columns), 8.0 * (A.shape[0] + B.shape[0]), _BUDGET):
+        a = A[:, columns[block]].toarray()
+        out += a @ (a if B is A else B[:, columns[block]].toarray()).T
     if not often.all():
         rare = sparse.coo_array(A[:, ~often] @ B[:, ~often].T)
         out[rare.row, rare.col] += rare.data

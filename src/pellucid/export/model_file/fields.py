@@ -23,15 +23,20 @@ from pellucid.export.model_file.shapes import misfit
 from pellucid.kernels import Kernel
 
 LATER = {
-    "AdditiveKernelRegressor": ("updatable",),
+    "AdditiveKernelClassifier": ("loss", "class_weight"),
+    "AdditiveKernelRegressor": ("updatable", "quantile"),
+    "KernelRidge": ("updatable",),
     "Axis": ("repeats",),
     "BaseEstimator": ("weights",),
     "Column": ("ordered",),
     "LeaveOneOut": ("root_mse",),
     "InterpretableKernelRegressor": ("quantile",),
-    "KernelGLMRegressor": ("quantile",),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
     "RefitSpec": ("bases",),
+    "Trials": ("energy_errors",),
+    "KernelGLMRegressor": ("quantile", "solver"),
+    "KernelClassifier": ("solver",),
+    "SolverReport": ("unit",),
     "LooSearch": ("criterion", "max_time", "verbose"),
 }
 """Parameters and fields that files of earlier versions lack, by class: they get their defaults."""

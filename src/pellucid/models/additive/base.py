@@ -21,7 +21,8 @@ from pellucid.effects.terms import Term, pair_named
 from pellucid.features.term_basis import Axes
 from pellucid.linalg import limited_threads
 from pellucid.models.additive.edit import Wishes, edited
-from pellucid.models.additive.engine.all_rows import Rows
+from pellucid.models.additive.engine.all_rows import Rows, adds_up
+from pellucid.models.additive.engine.held_out import one_per_class
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes, fit_additive
 from pellucid.models.additive.from_source import Prepared, prepare
@@ -40,7 +41,7 @@ class AdditiveKernelBase(FromFormula, Refitting):
     weights: str
     _known: tuple[str, ...]
     """Known parts of the linear predictor that :meth:`fit` takes."""
-    _prepare: Callable[..., tuple[list[Problem], list[str], float]]
+    _prepare: Callable[..., tuple[list[Problem], list[str], Any]]
     """Problems to fit, names of outputs, and the unit of the targets; subclasses say how."""
     fit: Callable[..., Self]
 
@@ -143,6 +144,12 @@ class AdditiveKernelBase(FromFormula, Refitting):
         if rows is not None:
             self.fit(rows.X, **{"y": None, **rows.given})
             return None
+        if not adds_up(reading.loss):
+            raise ValueError(
+                f"The {reading.loss.name} loss as it is set needs all rows at once, and of rows that come in "
+                f"blocks there may be {most_at_hand(source.n_features)} then: pass a sample of them, or a "
+                f"table in memory. Squared, logistic, poisson and gamma take any number."
+            )
         ready = prepare(self, source, reading)
         self._fit_problems(ready.problems, ready.outputs, ready.unit, ready.axes)
         return ready
@@ -151,13 +158,13 @@ class AdditiveKernelBase(FromFormula, Refitting):
         self,
         problems: Sequence[Rows],
         outputs: Sequence[str],
-        unit: float = 1.0,
+        unit: Any = 1.0,
         axes: Axes | None = None,
     ) -> None:
         """Fit one problem per output on the same rows, and read the result in units of the targets."""
         X, weight = problems[0].at_hand.X, problems[0].at_hand.weight
         directions = monotone_directions(self.monotone, self.columns_, self._feature)
-        if directions and len(problems) > 1:
+        if directions and one_per_class(problems):
             raise ValueError(
                 "monotone is for numbers and for two classes: of several classes not all can become "
                 "more probable."
@@ -174,7 +181,7 @@ class AdditiveKernelBase(FromFormula, Refitting):
         with limited_threads(X):
             free = [fit_additive(p, axes, pairs, most, sorted(directions), hold_out=few) for p in problems]
             frozen = Frozen.nothing(len(X), len(problems))
-            fits = Fits(problems, free, axes, outputs, directions, frozen).in_cone()
+            fits = Fits(problems, free, axes, outputs, directions, frozen).finished()
         if not all(state.converged for state in free):
             warnings.warn(
                 "The fit was stopped before it reached the minimum of its loss: predictions far from the "

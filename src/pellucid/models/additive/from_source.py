@@ -165,6 +165,10 @@ def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
     settings = current()
     left = _require(source, settings.memory)
     p = source.n_features
+    if getattr(model, "class_weight", None) is not None:
+        raise ValueError(
+            "class_weight is for tables in memory: give rows that come in blocks a sample_weight."
+        )
     if "y" not in source.roles:
         raise ValueError("This estimator requires y to be passed: the name of a column, or an array.")
     fit = f"{type(model).__name__} {model.get_params()!r} {source.describe()} {source.roles}"

@@ -14,8 +14,9 @@ import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
+from pellucid.losses import Squared
 from pellucid.models.additive.engine.all_rows import Rows, Vector
-from pellucid.models.additive.engine.design import predictor, solved
+from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
 from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.models.additive.engine.newton import PenalisedLoss
 from pellucid.models.additive.engine.state import Problem, State
@@ -40,8 +41,10 @@ def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray, known: Moments 
     moments, fit = _quadratic(problem, basis, ridge, eta)
     if problem.quadratic:
         intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
-        return State(basis, prior, fit, moments, intercept, predictor(problem, basis, fit.beta, intercept))
-    state = State(basis, prior, replace(fit, beta=np.zeros(basis.size)), moments, constant, eta)
+        eta = predictor(problem, basis, fit.beta, intercept)
+        return State(basis, prior, fit, moments, intercept, eta, problem.loss)
+    nothing = replace(fit, beta=np.zeros(basis.size))
+    state = State(basis, prior, nothing, moments, constant, eta, problem.loss)
     return _descend(problem, state, np.zeros((0, basis.size)))
 
 
@@ -49,7 +52,7 @@ def refit_to_moments(moments: Moments, basis: TermBasis, ridge: np.ndarray) -> S
     """The fit of squared loss that sums over rows give; without the rows it has no predictor of them."""
     fit = Equations(moments, None, moments.total).solve(ridge)
     intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
-    return State(basis, Prior(), fit, moments, intercept, np.empty(0))
+    return State(basis, Prior(), fit, moments, intercept, np.empty(0), Squared())
 
 
 def into_cone(problem: Rows, state: State, A: np.ndarray) -> State:
@@ -62,7 +65,7 @@ def into_cone(problem: Rows, state: State, A: np.ndarray) -> State:
         eta = predictor(problem, state.basis, state.fit.beta, state.intercept)
         return replace(state, eta=eta)
     beta = nearest_in_cone(fit.beta, fit.root, A).beta
-    intercept = moments.target_mean - float(moments.column_mean @ beta)
+    intercept = intercept_beside(problem, moments, beta)
     eta = predictor(problem, state.basis, beta, intercept)
     return _descend(problem, replace(state, fit=replace(fit, beta=beta), intercept=intercept, eta=eta), A)
 
@@ -78,14 +81,16 @@ def moments_into_cone(state: State, A: np.ndarray) -> State:
     return _settle(state, A, held, moments.total, None)
 
 
-def _quadratic(problem: Rows, basis: TermBasis, ridge: np.ndarray, eta: Vector) -> tuple[Moments, Components]:
+def _quadratic(
+    problem: Rows, basis: TermBasis, ridge: np.ndarray, eta: Vector, *, expected: bool = True
+) -> tuple[Moments, Components]:
     """Moments of the quadratic that touches the loss at ``eta``, and its minimum."""
     n = problem.total
 
     def solve(moments: Moments) -> Components:
         return Equations(moments, problem.scale, n).solve(ridge)
 
-    return solved(problem, basis, eta, solve)
+    return solved(problem, basis, eta, solve, expected=expected)
 
 
 def _descend(problem: Rows, state: State, A: np.ndarray) -> State:
@@ -96,7 +101,7 @@ def _descend(problem: Rows, state: State, A: np.ndarray) -> State:
     tol = 1e-13 if loss.exact else 1e-7
     done, cone = False, None
     for _ in range(_METRICS):
-        moments, metric = _quadratic(problem, basis, ridge, at.eta)
+        moments, metric = _quadratic(problem, basis, ridge, at.eta, expected=False)
         before = -np.inf
         for _ in range(_STEPS):
             step = loss.step(at, moments, metric, tol=tol, shortest=1e-6, A=A if len(A) else None)

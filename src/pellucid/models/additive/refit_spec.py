@@ -13,6 +13,7 @@ from pellucid.effects.terms import Effect, Term
 from pellucid.features.axis import Basis
 from pellucid.features.term_basis import Axes, TermBasis
 from pellucid.linalg.moments import Moments
+from pellucid.models.additive.engine.loss_numbers import at_level, with_loss_of
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.engine.structure import with_bases
 from pellucid.models.additive.monotonicity import monotone_rows
@@ -232,10 +233,16 @@ class Fits:
         """Terms of all outputs, frozen ones included."""
         return {*self.frozen.tables, *(term for state in self.states for term in state.basis.terms)}
 
-    def in_cone(self) -> Fits:
-        """The fits with main effects that rise or fall as told, from those without constraints."""
+    def finished(self) -> Fits:
+        """The fits with main effects that rise or fall as told, and with what their losses then need.
+
+        That are inner parameters beside the predictor, and for quantiles a constant.
+        """
         rows = [monotone_rows(state.basis, self.directions) for state in self.free]
-        return replace(self, states=[*map(into_cone, self.problems, self.free, rows)])
+        known = [*map(with_loss_of, self.problems, self.free)]
+        held = [*map(into_cone, known, self.free, rows)]
+        problems = [p.beside(state.eta) for p, state in zip(known, held, strict=True)]
+        return replace(self, problems=problems, states=[*map(at_level, problems, held)])
 
     @property
     def total(self) -> float:
@@ -253,12 +260,20 @@ class Fits:
         )
         return replace(self, problems=problems, states=states, free=free, of_all=self.total)
 
-    def in_units(self, unit: float) -> Fits:
-        """The same fits of targets that were multiplied; frozen terms are in units of the targets already."""
-        if unit == 1.0:
+    def in_units(self, unit: float | np.ndarray) -> Fits:
+        """The same fits of targets that were multiplied, each by its own unit or all by one.
+
+        Frozen terms are in units of the targets already.
+        """
+        if np.all(np.asarray(unit) == 1.0):
             return self
-        states, free = ([state.in_units(unit) for state in group] for group in (self.states, self.free))
-        return replace(self, problems=[p.in_units(unit) for p in self.problems], states=states, free=free)
+        units = np.broadcast_to(unit, len(self.free)).tolist()
+        states, free = (
+            [state.in_units(u) for state, u in zip(group, units, strict=True)]
+            for group in (self.states, self.free)
+        )
+        problems = [p.in_units(u) for p, u in zip(self.problems, units, strict=False)]
+        return replace(self, problems=problems, states=states, free=free)
 
     @property
     def given(self) -> list[Problem]:

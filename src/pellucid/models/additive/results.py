@@ -43,6 +43,8 @@ class AdditiveResults(BaseEstimator):
     columns_: tuple[Column, ...]
     loo_rows_: np.ndarray
     loss_: Loss
+    losses_: list[Loss]
+    outputs_: list[str]
     edits_: list[Edit]
     updatable: bool = False
     """Whether sums over rows are kept; a parameter of estimators that can."""
@@ -51,22 +53,25 @@ class AdditiveResults(BaseEstimator):
     _new_rows: Callable[[Any], np.ndarray]
     """A table as a matrix of numbers and codes."""
 
-    def _store(self, fits: Fits, unit: float) -> None:
+    def _store(self, fits: Fits, unit: Any) -> None:
         """Store what is read off fits of targets in some unit."""
         self._refit_spec: RefitSpec = RefitSpec.of(fits, with_bases=self.updatable)
         rows = fits.problems[0]
         self.n_rows_ = len(rows)
+        of_all = None
         if isinstance(rows, AllRows):
             masses = masses_of(rows, fits.terms, fits.axes)
-            share = explained_of_all(fits.problems, [state.eta for state in fits.states])
-            fits = fits.at_hand().in_units(unit)
-            self._store_terms(fits, masses)
-            self._store_held_out(fits)
-            self.deviance_explained_, self.loo_rows_ = share, rows.places[self.loo_rows_]
-            return
-        fits = fits.in_units(unit)
-        self._store_terms(fits, row_masses(fits.terms, fits.axes, rows.X, rows.weight))
+            of_all = explained_of_all(fits.problems, [state.eta for state in fits.states])
+        else:
+            masses = row_masses(fits.terms, fits.axes, rows.X, rows.weight)
+        fits = fits.at_hand().in_units(unit)
+        self.losses_ = [problem.loss for problem in fits.problems]
+        self.loss_ = self.losses_[0]
+        self.outputs_ = list(fits.outputs)
+        self._store_terms(fits, masses)
         self._store_held_out(fits)
+        if isinstance(rows, AllRows) and of_all is not None:
+            self.deviance_explained_, self.loo_rows_ = of_all, rows.places[self.loo_rows_]
 
     def _store_moments(self, fits: Fits, masses: Mapping[Term, np.ndarray], n_rows: int) -> None:
         """Store what is read off a fit to sums over rows, in units of the targets; the rest is gone."""
@@ -81,6 +86,10 @@ class AdditiveResults(BaseEstimator):
         self.n_rows_ = n_rows
 
     def __getattr__(self, name: str) -> Any:
+        if name == "losses_" and "loss_" in vars(self):  # of a file of an earlier version, as the next
+            return [self.loss_]
+        if name == "outputs_" and "effects_" in vars(self):
+            return list(next((effect.outputs for effect in self.effects_.values()), ()))
         if name in _OF_ROWS and "sums_" in vars(self):
             raise AttributeError(
                 f"This model has no {name}: it was updated or merged from sums, and leaving rows out needs "

@@ -43,7 +43,7 @@ class Refitting(AdditiveResults):
     weights: str
     loss: Any
     _known: tuple[str, ...]
-    _prepare: Callable[..., tuple[list[Problem], list[str], float]]
+    _prepare: Callable[..., tuple[list[Problem], list[str], Any]]
 
     def refit(
         self, X: Any, y: Any, sample_weight: Any = None, *, unseen: str = "error", **known: Any
@@ -153,7 +153,9 @@ class Updating(Refitting):
         self._solve(sums.plus(more))
         return self
 
-    def _check_updatable(self) -> None:
+    def _check_updatable(self, n_outputs: int) -> None:
+        if self.updatable and n_outputs > 1:
+            raise ValueError(f"updatable=True is for one target, got {n_outputs}: fit one model for each.")
         if self.updatable and self.loss_.name != "squared":
             raise ValueError(
                 f"updatable=True is for the squared loss, which sums over rows determine; with the "

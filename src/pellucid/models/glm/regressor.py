@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid._docs import inherit_docs, store_parameters
+from pellucid.models.common.survival import SurvivalCurves
 from pellucid.models.glm_fit.regression import KernelGLMRegression
-from pellucid.models.glm_fit.survival import SurvivalCurves
 
 
 @inherit_docs
@@ -29,10 +29,12 @@ class KernelGLMRegressor(SurvivalCurves, KernelGLMRegression):
     {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights}
     quantile : float or list of floats, default=0.5
         Level of the quantile or expectile, for these losses; several at once share the kernel and alpha.
+    {solver}
 
     Attributes
     ----------
     {kernel_, loss_, alpha_, alpha_path_, dual_coef_, intercept_, X_fit_, kernel_accuracy_, n_iter_}
+    {solver_report_}
     {n_features_in_, feature_names_in_}
 
     Examples
@@ -62,5 +64,6 @@ class KernelGLMRegressor(SurvivalCurves, KernelGLMRegression):
         max_iter: int = 100,
         weights: str = "auto",
         quantile: Any = 0.5,
+        solver: str = "auto",
     ) -> None:
         store_parameters(self, locals())

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.data.folds import check_folds
 from pellucid.data.parameters import check_alphas, check_count
-from pellucid.effects import Summary
+from pellucid.effects import SolverReport, Summary
 from pellucid.kernels import ALIASES, Kernel
-from pellucid.linalg import limited_threads
-from pellucid.losses import REGISTRY, Huber, Loss
+from pellucid.linalg import BlockFeatures, limited_threads
+from pellucid.losses import Huber, Loss
 from pellucid.models.common.kernel_machine import KernelMachine
-from pellucid.models.glm_fit import nuisance
-from pellucid.models.kernel_fit.kernel_features import EXACT_ROWS, KernelFeatures, kernel_features
+from pellucid.models.glm_fit import nuisance, tall
+from pellucid.models.kernel_fit.kernel_features import (
+    EXACT_ROWS,
+    KernelFeatures,
+    kernel_features,
+    landmark_count,
+)
 from pellucid.models.kernel_fit.length_scale import choose_length_scale
 from pellucid.models.kernel_fit.ridge_types import Settings
 from pellucid.solvers import GLMProblem
@@ -53,10 +59,15 @@ class KernelGLMBase(KernelMachine):
         terms.
     n_components : int, optional
         Number of landmarks of a low-rank approximation of the kernel. By default the kernel is exact up to
-        4000 rows; beyond, landmarks are added until all but a millionth of the kernel's trace is kept, 1000
-        at most.
+        4000 rows; beyond, landmarks are added until all but a millionth of the kernel's trace is kept, at
+        most four times the root of the number of rows, between 1000 and 2500.
     max_iter : int, default=100
         Most Newton steps.
+    solver : {"auto", "landmarks", "iterative"}, default="auto"
+        ``"landmarks"`` restricts the function to the span of some rows, ``"iterative"`` goes on from there
+        to the exact answer, with products of a kernel matrix that is formed block by block and never stored;
+        for smooth losses with one score per row, and ``n_components`` is the rank of its preconditioner then.
+        ``"auto"`` is exact up to 4000 rows and takes landmarks beyond.
 
     Attributes
     ----------
@@ -74,6 +85,8 @@ class KernelGLMBase(KernelMachine):
         Share of the kernel's trace that the landmarks keep; 1 when exact.
     loss_, losses_ : Loss, list of Loss
         The loss with what it left open, such as a dispersion, filled in; and one per output.
+    solver_report_ : SolverReport
+        For many rows: landmarks or rank, expected and measured cost, and the gap to the exact answer.
     n_iter_, optimality_ : int, float
         Newton steps, and the largest relative violation of the optimality conditions.
     """
@@ -84,6 +97,9 @@ class KernelGLMBase(KernelMachine):
     cv: Any
     n_components: int | None
     max_iter: int
+    solver: str = "auto"  # a parameter of those without coefficients
+    solver_report_: SolverReport
+    _store_features = False  # whether all features are needed at once
     _kinds: tuple[str, ...]  # of targets that the model takes
     loss_: Loss
     losses_: list[Loss]
@@ -95,6 +111,9 @@ class KernelGLMBase(KernelMachine):
         if self.n_components is not None:
             check_count(self.n_components, "n_components", 1)
         check_count(self.max_iter, "max_iter", 1)
+        if self.solver not in ("auto", "landmarks", "iterative"):
+            raise ValueError(f"solver must be 'auto', 'landmarks' or 'iterative', got {self.solver!r}.")
+        self.__dict__.pop("solver_report_", None)
         return super()._enter(X, sample_weight)
 
     def _training_rows(self, X: np.ndarray, kept: np.ndarray) -> np.ndarray:
@@ -146,7 +165,9 @@ class KernelGLMBase(KernelMachine):
         """
         given, problems = problems, nuisance.started(problems)
         self.kernel_ = self._resolve_kernel(rows, problems)
-        features = kernel_features(self.kernel_, rows, self.n_components)
+        begin = perf_counter()
+        features = self._features_of(rows, problems)
+        cost = (0.0, 0.0) if features.landmarks is None else tall.expected_cost(features, len(problems))
         for turn in range(nuisance.ROUNDS):
             if turn < 2:
                 self.alpha_ = self._choose_alpha(features.Z, problems, folds)
@@ -164,10 +185,61 @@ class KernelGLMBase(KernelMachine):
         delta, level = coefficient_columns(fits)
         self._dual, self._intercept = features.dual(delta) * self._unit, level * self._unit
         self._scores_fit = (features.Z @ delta + level) * self._unit
+        if features.landmarks is not None:
+            sampled = tall.Sampled(self.kernel_, rows, fitted)
+            self._report(sampled, features, fits, cost, perf_counter() - begin)
         self.dual_coef_, self.intercept_ = self._shaped(self._dual), self._shaped(self._intercept)
         return features, fitted, fits
 
-    def _solve(self, Z: np.ndarray, problems: Sequence[GLMProblem], alpha: float) -> list[Any]:
+    def _features_of(self, rows: np.ndarray, problems: Sequence[GLMProblem]) -> KernelFeatures:
+        """Features of the kernel, exact or of landmarks."""
+        loss, wish = problems[0].loss, self.n_components
+        by_blocks = loss.smooth and not loss.joint  # what can be fitted without all features at once
+        if self.solver == "iterative":
+            if not by_blocks or loss.multiclass or self._precomputed or not self.kernel_.mercer:
+                raise ValueError(
+                    f"solver='iterative' is for smooth losses with one score per row and positive "
+                    f"semi-definite kernels that are not precomputed; the loss here is {loss.name}. Use "
+                    f"solver='auto'."
+                )
+            wish = wish or min(len(rows), int(np.clip(len(rows) // 20, 200, 1000)))
+        elif self.solver == "landmarks":
+            wish = landmark_count(len(rows), wish)
+        stored = self._store_features or not by_blocks
+        return kernel_features(self.kernel_, rows, wish, stored=stored)
+
+    def _report(
+        self,
+        sampled: tall.Sampled,
+        features: KernelFeatures,
+        fits: list[Any],
+        cost: tuple[float, float],
+        seconds: float,
+    ) -> None:
+        """Go on to the exact answer where that is asked for, and say what was done."""
+        n, m = features.Z.shape
+        asked = "asked for" if self.solver != "auto" or self.n_components else f"{n} rows"
+        precision = "float32" if getattr(features.Z, "coarse", None) is not None else "float64"
+        if self.solver == "iterative":
+            begin = perf_counter()
+            exact = [
+                tall.fit_exact(self.kernel_, sampled.X, p, self.alpha_, features, fit, 1e-5)
+                for p, fit in zip(sampled.problems, fits, strict=True)
+            ]
+            self._dual = np.column_stack([fit.dual for fit in exact]) * self._unit
+            self._intercept = np.array([fit.intercept for fit in exact]) * self._unit
+            self._scores_fit = np.column_stack([fit.scores + fit.intercept for fit in exact]) * self._unit
+            self._centres, self.X_fit_ = None, sampled.X
+            self.kernel_accuracy_, self.n_iter_ = 1.0, max(fit.n_steps for fit in exact)
+            gap, steps = max(fit.residual for fit in exact), sum(fit.n_products for fit in exact)
+            more = {"n_iter": steps, "residual": gap, "gap": gap}
+            seconds += perf_counter() - begin
+        else:
+            more = {"gap": sampled.gap(features, self.alpha_, self.max_iter)}
+        name = "iterative" if self.solver == "iterative" else "landmarks"
+        self.solver_report_ = tall.report(name, asked, n, m, precision, cost, seconds=seconds, **more)
+
+    def _solve(self, Z: Any, problems: Sequence[GLMProblem], alpha: float) -> list[Any]:
         """One fit per problem, with a warning if one did not converge."""
         fits = [solve(Z, p, alpha, max_iter=self.max_iter) for p in problems]
         if not all(fit.converged for fit in fits):
@@ -180,8 +252,14 @@ class KernelGLMBase(KernelMachine):
             )
         return fits
 
-    def _choose_alpha(self, Z: np.ndarray, problems: Sequence[GLMProblem], folds: Folds) -> float:
+    def _choose_alpha(self, Z: Any, problems: Sequence[GLMProblem], folds: Folds) -> float:
         self.__dict__.pop("alpha_path_", None)
+        some = tall.alpha_rows(Z.shape[0]) if isinstance(self.alpha, str) else None
+        if some is not None:
+            problems, Z = [p.rows(some) for p in problems], Z[some]
+            folds = [tuple(np.flatnonzero(np.isin(some, part)) for part in fold) for fold in folds]  # type: ignore[misc]
+        if isinstance(self.alpha, str) and isinstance(Z, BlockFeatures):
+            Z = Z.stored()
         if not isinstance(self.alpha, str):
             values = check_alphas(self.alpha, "alpha")
             if values.size != 1:
@@ -260,6 +338,8 @@ class KernelGLMBase(KernelMachine):
         if self._centres is not None:
             share = f"keep {100 * self.kernel_accuracy_:.4g} % of the kernel"
             facts.append(("landmarks", f"{len(self._centres)} ({share})"))
+        if hasattr(self, "solver_report_"):
+            facts.append(("gap to the exact answer", f"{self.solver_report_.gap:.2g} sd of the scores"))
         if isinstance(self.alpha, str):
             facts.append(("held-out mean deviance", float(np.min(self.alpha_path_.deviance))))
         facts.append(("iterations", self.n_iter_))
@@ -272,11 +352,6 @@ class KernelGLMBase(KernelMachine):
         """What was fitted, on half a screen; print it."""
         check_is_fitted(self)
         return Summary(type(self).__name__, self._facts())
-
-
-def losses_of(*kinds: str) -> list[str]:
-    """Names of the losses for these kinds of targets."""
-    return [name for name, loss in REGISTRY.items() if loss.kind in kinds]
 
 
 def _first_step(problems: Sequence[GLMProblem]) -> tuple[np.ndarray, np.ndarray]:

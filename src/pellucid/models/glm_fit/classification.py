@@ -9,7 +9,8 @@ from sklearn.utils.metaestimators import available_if
 from pellucid.data.labels import check_labels, check_ordered_labels, class_probabilities, winner
 from pellucid.data.targets import check_offset
 from pellucid.losses import Logistic, Loss, Multinomial, Ordinal, as_loss
-from pellucid.models.glm_fit.base import KernelGLMBase, losses_of
+from pellucid.losses.convert import losses_of
+from pellucid.models.glm_fit.base import KernelGLMBase
 from pellucid.solvers import GLMProblem
 
 

@@ -11,9 +11,10 @@ from pellucid.data.outcomes import enter_outcome
 from pellucid.data.targets import check_offset, unit_of
 from pellucid.effects.outcome_measures import takes_exposure
 from pellucid.losses import REGISTRY, Loss, as_loss
+from pellucid.losses.convert import losses_of
 from pellucid.models.common.levels import in_order, losses_at_levels
 from pellucid.models.common.scoring import DevianceScore
-from pellucid.models.glm_fit.base import KernelGLMBase, losses_of
+from pellucid.models.glm_fit.base import KernelGLMBase
 from pellucid.solvers import GLMProblem
 
 

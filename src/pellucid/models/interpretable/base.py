@@ -53,6 +53,7 @@ class InterpretableBase(KernelGLMBase):
     """
 
     certify: int
+    _store_features = True  # coefficients are read from all of them
 
     def _enter(self, X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
         check_count(self.certify, "certify", 0)

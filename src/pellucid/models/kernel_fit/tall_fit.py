@@ -17,11 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 from pellucid._progress import Progress
 from pellucid.effects import AlphaPath, SolverReport
 from pellucid.kernels import Kernel
-from pellucid.kernels.tiles import gram_tiles, has_fast_tiles
+from pellucid.kernels.tiles import Tile, gram_tiles, has_fast_tiles
 from pellucid.linalg import LowRank, pivoted_cholesky, require_memory, symmetric_product
 from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings, relative_alphas
 from pellucid.solvers import Choice, Fits, SpectralSolver
-from pellucid.solvers.iterative import IterativeFit, IterativeSolver
+from pellucid.solvers.iterative import IterativeFit, IterativeSolver, Product
 
 _TILE = 512  # rows of a block: 1 MB in float32, which stays in the cache
 _SINGLE_ROWS = 2000  # rows from which float32 blocks are worth a second round
@@ -50,7 +50,7 @@ def fit_iterative(
     begin = perf_counter()
     n, q = Y.shape
     rank, probes = rank_for(n, settings.n_components), 32 if n < 5000 else 16 if n < 20_000 else 8
-    bytes_ = 8.0 * n * (1.5 * rank + 12 * (probes + q)) + 4.0 * 3 * _TILE**2 + 8.0 * n * X[0].size
+    bytes_ = 8.0 * n * (1.5 * rank + 12 * (probes + q)) + 4.0 * 3 * _TILE**2 + 8.0 * X.size
     require_memory(n, bytes_ / (8.0 * n * n), what="the preconditioner and the vectors of the iteration")
     progress = Progress("conjugate gradients")
     path: AlphaPath | None = None
@@ -107,17 +107,8 @@ def _start(
     progress: Progress,
 ) -> tuple[IterativeSolver, float]:
     """The products, the preconditioner, and the mean variance of the kernel, the unit of alpha."""
-    tile = gram_tiles(kernel, X)
-    single = len(X) >= _SINGLE_ROWS and has_fast_tiles(kernel)
-    coarse_tile = gram_tiles(kernel, X, single=True) if single else None
-
-    def product(V: np.ndarray) -> np.ndarray:
-        return symmetric_product(tile, V, step=_TILE)
-
-    def coarse(V: np.ndarray) -> np.ndarray:
-        assert coarse_tile is not None
-        return symmetric_product(coarse_tile, V, step=_TILE)
-
+    single = len(X) >= _SINGLE_ROWS and has_fast_tiles(kernel, X)
+    product, coarse = kernel_products(kernel, X, single=single)
     diagonal = np.asarray(kernel._diag(X), dtype=float)
     F = pivoted_cholesky(
         lambda index: kernel._gram(X, X[index]),
@@ -138,7 +129,7 @@ def _start(
         F = F.astype(np.float32)
     solver = IterativeSolver(
         product,
-        coarse if single else None,
+        coarse,
         weight,
         diagonal,
         LowRank.of(F),
@@ -149,6 +140,16 @@ def _start(
     )
     unit = (total - offset) / weight.sum()
     return solver, unit if unit > 64.0 * np.finfo(float).eps * offset / weight.sum() else 1.0
+
+
+def kernel_products(kernel: Kernel, X: np.ndarray, *, single: bool) -> tuple[Product, Product | None]:
+    """Products with the kernel matrix of the rows: in float64, and if ``single`` also with float32 blocks."""
+
+    def product_of(tile: Tile) -> Product:
+        return lambda V: symmetric_product(tile, V, step=_TILE)
+
+    fine = product_of(gram_tiles(kernel, X))
+    return fine, product_of(gram_tiles(kernel, X, single=True)) if single else None
 
 
 def _choose_alpha(

@@ -198,10 +198,16 @@ class AllRows(Fitted):
         """Products with the columns of a basis at the rows."""
         return BlockDesign(self, basis)
 
-    def moments(self, basis: TermBasis, eta: Eta, dtype: type | None = None) -> Moments:
+    def beside(self, eta: Eta) -> AllRows:
+        """Itself: losses of these rows have no inner parameters."""
+        return self
+
+    def moments(
+        self, basis: TermBasis, eta: Eta, dtype: type | None = None, *, expected: bool = True
+    ) -> Moments:
         """Moments of the quadratic that touches the loss at a predictor."""
         largest = None if self.quadratic else self.survey(eta).largest
-        work = partial(_moments, basis, eta, largest, self.dtype if dtype is None else dtype)
+        work = partial(_moments, basis, eta, largest, self.dtype if dtype is None else dtype, expected)
         return self._total(work, "sums of products", Moments.plus)
 
     def here(self, eta: Eta) -> np.ndarray:
@@ -210,6 +216,14 @@ class AllRows(Fitted):
 
     def _total(self, work: Callable[[Problem], R], label: str, add: Callable[[R, R], R] | None = None) -> R:
         return self.blocks.total(work, _add if add is None else add, f"{self.name}{label}")
+
+
+def adds_up(loss: Loss) -> bool:
+    """Whether all that a fit with a loss asks of its rows are sums over them, one after the other."""
+    if loss.name == "squared":
+        return True
+    plain = loss.smooth and not (loss.joint or loss.multiclass or loss.is_open or loss.degree)
+    return plain and loss.link in ("log", "logit") and loss.kind != "proportions"
 
 
 _OF_MEAN = ("squared", "logistic", "poisson", "gamma", "tweedie")
@@ -268,9 +282,11 @@ def _survey(eta: Eta, dtype: type, block: Problem) -> Survey:
     return Survey(block.value(at), float(w @ loss.deviance(y, at)), curvature, largest)
 
 
-def _moments(basis: TermBasis, eta: Eta, largest: float | None, dtype: type, block: Problem) -> Moments:
+def _moments(
+    basis: TermBasis, eta: Eta, largest: float | None, dtype: type, expected: bool, block: Problem
+) -> Moments:
     at = block.offset if block.quadratic else eta.at(block, dtype)
-    return moments_at(block, basis, *block.working(at, largest), dtype)
+    return moments_at(block, basis, *block.working(at, largest, expected=expected), dtype)
 
 
 def _slopes(basis: TermBasis, eta: Eta, dtype: type, block: Problem) -> tuple[np.ndarray, float]:

@@ -59,7 +59,7 @@ class Design:
     def slopes(self, eta: np.ndarray) -> tuple[np.ndarray, float]:
         """Zᵀs and Σs for the slopes s of the loss at a predictor."""
         problem = self._problem
-        slope = problem.weight * problem.loss.gradient(problem.y, eta)
+        slope = problem.weight * problem.beside(eta).loss.gradient(problem.y, eta)
         return self.sums(slope), float(slope.sum())
 
 
@@ -70,6 +70,11 @@ def predictor(problem: Rows, basis: TermBasis, beta: np.ndarray, intercept: floa
         beta = np.concatenate([np.empty(0), *(beta[basis.slices[t]] for t in used)])
         basis = basis.of_terms(used)
     return problem.offset + intercept + problem.design(basis).times(beta)
+
+
+def intercept_beside(problem: Rows, moments: Moments, beta: np.ndarray) -> float:
+    """Intercept at the minimum of a quadratic; zero where the loss has inner parameters in its place."""
+    return 0.0 if problem.loss.joint else moments.target_mean - float(moments.column_mean @ beta)
 
 
 def moments_at(
@@ -88,17 +93,21 @@ def solved(
     eta: Vector,
     solve: Callable[[Moments], R],
     known: Moments | None = None,
+    *,
+    expected: bool = True,
 ) -> tuple[Moments, R]:
     """Moments of the quadratic that touches the loss at ``eta``, and what ``solve`` makes of them.
+
+    Its curvature is the ``expected`` one or that of the loss itself.
 
     Moments that are ``known`` need no pass over the rows. They are taken again in float64 where there is so
     little noise that rounding to float32 is more.
     """
-    moments = problem.moments(basis, eta) if known is None else known
+    moments = problem.moments(basis, eta, expected=expected) if known is None else known
     try:
         return moments, solve(moments)
     except FloatingPointError:
         if problem.dtype is np.float64:
             raise
-    moments = problem.moments(basis, eta, np.float64)
+    moments = problem.moments(basis, eta, np.float64, expected=expected)
     return moments, solve(moments)

@@ -1,7 +1,9 @@
 """Newton steps on the penalised loss of a basis, with a line search and, if need be, inside a cone.
 
 The loss is Σ s_i ℓ(y_i, η_i) + ½ Σ λ_j β_j² with η = offset + b + Zβ. The second derivative of a step need
-not be the one where it starts: moments and root of an earlier quadratic lead to the same minimum.
+not be the one where it starts: moments and root of an earlier quadratic lead to the same minimum. Inner
+parameters of a loss, such as a baseline, are at their best at each predictor; as they take up what is common
+to all rows, the intercept stays where it is.
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ class PenalisedLoss:
         if A is not None:
             cone = nearest_in_cone(at.beta + move, metric.root, A)
             move = cone.beta - at.beta
-        move0 = -g0 / moments.total - float(mean @ move)
+        move0 = 0.0 if self.problem.loss.joint else -g0 / moments.total - float(mean @ move)
         decrease = float(g @ move) - g0 * g0 / moments.total
         if decrease > -tol * max(abs(at.value), 1e-300):
             return Step(None, decrease, cone)

@@ -11,7 +11,7 @@ import numpy as np
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.models.additive.engine.all_rows import Rows, Vector
-from pellucid.models.additive.engine.design import predictor, solved
+from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
 from pellucid.models.additive.engine.hierarchy import Prior, T
 from pellucid.models.additive.engine.newton import PenalisedLoss
 from pellucid.models.additive.engine.state import State
@@ -61,14 +61,14 @@ def penalised_fit(
         last = exact and step == steps - 1
         solve = partial(_updated, problem, basis, prior, scale, updates, exact=last)
         moments, (fit, new_prior) = solved(problem, basis, eta, solve)
-        intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
+        intercept = intercept_beside(problem, moments, fit.beta)
         new = predictor(problem, basis, fit.beta, intercept)
         t = 1.0 if problem.quadratic else _halve(problem, basis, fit, eta, new, beta)
         if t == 1.0 or step == steps - 1:  # variances of a step that went too far are not to be trusted
             prior, scale = new_prior, fit.scale
         eta = eta + t * (new - eta)
         beta = fit.beta if beta is None else beta + t * (fit.beta - beta)
-        state = State(basis, prior, fit, moments, intercept, eta)
+        state = State(basis, prior, fit, moments, intercept, eta, problem.loss)
     assert state is not None
     return state
 
@@ -129,7 +129,7 @@ def _first_predictor(problem: Rows, before: State | None) -> Vector:
 def _first_scale(problem: Rows, eta: Vector) -> float:
     """Half of the variance of the targets, where the scale is not known."""
     problem, eta = problem.at_hand, problem.here(eta)
-    w, z = problem.working(eta)
+    w, z = problem.beside(eta).working(eta)
     mean = float(w @ z) / float(w.sum())
     return max(0.5 * float(w @ (z - mean) ** 2) / problem.total, 1e-8)
 
@@ -171,25 +171,42 @@ def settled(problem: Rows, state: State) -> State:
     """
     if problem.quadratic:
         return state
+    close = _CLOSE if problem.dtype is np.float32 else _CLOSER
+    if problem.loss.bends_by_target:
+        for _ in range(_SETTLINGS):
+            moments, metric = _quadratic(problem, state, expected=False)
+            hope, state = _descended(problem, state, moments, metric)
+            if hope < close:
+                break
+        return _renewed(problem, state)
     for _ in range(_SETTLINGS):
-        hope, state = _descended(problem, state)
+        hope, state = _descended(problem, state, state.moments, state.fit)
         state = _renewed(problem, state)
-        if hope < (_CLOSE if problem.dtype is np.float32 else _CLOSER):
+        if hope < close:
             break
     return state
 
 
 def _renewed(problem: Rows, state: State) -> State:
     """Moments, degrees of freedom and second derivative where the state is now."""
-    n = problem.total
-    moments, fit = solved(
-        problem, state.basis, state.eta, lambda m: Equations(m, problem.scale, n).solve(state.fit.ridge)
-    )
+    moments, fit = _quadratic(problem, state, expected=True)
     return replace(state, moments=moments, fit=replace(fit, beta=state.fit.beta))
 
 
-def _descended(problem: Rows, state: State) -> tuple[float, State]:
-    """Steps towards the minimum of the penalised loss, keeping the last second derivative.
+def _quadratic(problem: Rows, state: State, *, expected: bool) -> tuple[Moments, Components]:
+    """The quadratic that touches the loss where the state is, and its minimum for the same ridges."""
+    n, ridge = problem.total, state.fit.ridge
+    return solved(
+        problem,
+        state.basis,
+        state.eta,
+        lambda m: Equations(m, problem.scale, n).solve(ridge),
+        expected=expected,
+    )
+
+
+def _descended(problem: Rows, state: State, moments: Moments, metric: Components) -> tuple[float, State]:
+    """Steps towards the minimum of the penalised loss, keeping one second derivative.
 
     Returns also what the last step still hoped to gain, per row or as a share of the loss.
     """
@@ -198,7 +215,7 @@ def _descended(problem: Rows, state: State) -> tuple[float, State]:
     at = loss.point(state.fit.beta.copy(), state.intercept)
     decrease = 0.0
     for _ in range(n_steps):
-        step = loss.step(at, state.moments, state.fit, tol=tol, shortest=1e-3)
+        step = loss.step(at, moments, metric, tol=tol, shortest=1e-3)
         decrease = step.decrease
         if step.reached is None:
             break

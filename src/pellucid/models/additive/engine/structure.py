@@ -12,7 +12,7 @@ How many columns and rows the first fits have follows from one budget of work.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -26,6 +26,7 @@ from pellucid.linalg.sample import fold_rows
 from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.models.additive.engine.design import predictor
 from pellucid.models.additive.engine.hierarchy import Prior, T
+from pellucid.models.additive.engine.loss_numbers import renewed_loss, started, with_loss_of
 from pellucid.models.additive.engine.penalised_fit import common_variance, penalised_fit, settled
 from pellucid.models.additive.engine.state import Problem, State, information, tests_of
 
@@ -125,8 +126,9 @@ def what_may_enter(
     named = {j for pair in pairs or () for j in pair}
     free = pairs is None and most_pairs != 0
     most = columns_for(n_rows or len(problem)) // PAIR_COLUMNS
+    sample = problem.some(_rows_for(most))
     features = rank_features(
-        problem.some(_rows_for(most)),
+        sample if len(features) <= most else _beside_constant(sample),
         axes,
         features,
         most,
@@ -137,6 +139,15 @@ def what_may_enter(
     candidates = [] if most_pairs == 0 else _candidates(features, pairs, no_interaction)
     columns = None if n_rows is None else columns_for(n_rows)
     return Wanted(features, candidates, most_pairs, named=pairs is not None, columns=columns)
+
+
+def _beside_constant(problem: Problem) -> Problem:
+    """The problem with the best constant as part of its offset: where slopes of any loss tell something."""
+    if problem.quadratic:
+        return problem
+    known = started(problem)
+    eta = known.null_predictor
+    return replace(known.beside(eta), offset=eta)
 
 
 def _candidates(
@@ -169,8 +180,11 @@ def _fit_terms(problem: Rows, axes: Axes, wanted: Wanted) -> State:
     """Fit given features and pairs."""
     state = found_terms(problem.at_hand, axes, wanted)
     for _ in range(ROUNDS):
-        state = _reallocated(problem, axes, state, wanted)
-    return _finished(problem, state, wanted)
+        state = _reallocated(with_loss_of(problem, state), axes, state, wanted)
+        state.loss = renewed_loss(problem.loss, problem, state)
+    state = _finished(with_loss_of(problem, state), state, wanted)
+    state.loss = with_loss_of(problem, state).beside(state.eta).loss
+    return state
 
 
 def found_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
@@ -178,17 +192,19 @@ def found_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
     main = [(j,) for j in wanted.features]
     columns = wanted.columns or columns_for(len(problem))
     basis = TermBasis.of(axes, first_picks(axes, main, max(columns // (2 * max(len(main), 1)), PAIR_COLUMNS)))
-    sample = problem.some(_rows_for(basis.size))
+    sample = started(problem.some(_rows_for(basis.size)))
     state = penalised_fit(sample, basis, Prior().with_terms(axes, basis.terms), updates=updates_of(problem))
+    state.loss = renewed_loss(problem.loss, sample, state)
     if wanted.pairs and problem.varies:
         picks = picks_by_variance(axes, state.prior.if_there, columns, least_variance(sample, state))
         most = max((columns - TermBasis.of(axes, picks).size) // PAIR_COLUMNS, 1)
+        sample = with_loss_of(sample, state).beside(state.eta)
         curves = pair_evidence(sample, axes, state.eta, state.fit.scale, wanted.pairs, np.exp(2.0 * T))
         prior = state.prior.with_screened(axes, wanted.pairs, curves, most)
         tried = [term for term in prior.variances if len(term) == 2]
         share = max((columns - TermBasis.of(axes, picks).size) // len(tried), 1)
         basis = TermBasis.of(axes, picks, first_picks(axes, tried, share))
-        sample = problem.some(_rows_for(basis.size))
+        sample = with_loss_of(problem.some(_rows_for(basis.size)), state)
         state = penalised_fit(sample, basis, prior, state, updates=updates_of(problem))
         for _ in range(COMMONS):
             common = common_variance(sample, state, COMMON, CLEARLY)
@@ -231,8 +247,12 @@ def shared_out(
 
 def least_variance(problem: Rows, state: State) -> float:
     """Prior variance of a column below which it is left out: a share of its sampling variance."""
-    precision = information(problem, _eta(problem, state)) if problem.discrete else problem.total
-    return SIGNAL * (4.0 if problem.discrete else state.fit.scale) / precision
+    if problem.quadratic:
+        return SIGNAL * state.fit.scale / problem.total
+    eta = _eta(problem, state)
+    if problem.discrete:
+        return SIGNAL * 4.0 / information(problem, eta)
+    return SIGNAL * state.fit.scale / problem.curvature(eta)
 
 
 def _eta(problem: Rows, state: State) -> Vector:
