@@ -68,6 +68,7 @@ FITTED: dict[str, dict[str, Any]] = {
         "losses_?": list[Loss],
         "_kernel_features?": "KernelFeatures",  # in files of earlier versions, as the next
         "alpha_path_?": "AlphaChoice",
+        "centre_alpha_?": float,
         "_kernel_fits?": _of(list, "GLMFit|MultinomialFit|HingeFit"),
         "_centres": np.ndarray | None,
         "_scores_fit": _Reals,
