@@ -175,18 +175,17 @@ class AdditiveKernelBase(FromFormula, Refitting):
             )
         pairs, most = self._pairs()
         for pair in pairs or ():
-            for j in set(pair) & set(shapes.features):
+            for j in set(pair) & set(shapes.bends):
                 raise ValueError(
-                    f"interactions names a pair of {self.columns_[j].name!r}, which monotone= shapes; such "
-                    f"a feature takes part in no pair."
+                    f"interactions names a pair of {self.columns_[j].name!r}, whose effect must be convex or "
+                    f"concave; such a feature takes part in no pair."
                 )
         axes = build_axes(X, weight, self.columns_, bent=shapes.bends) if axes is None else axes
+        apart = shapes.features if pairs is None else sorted(shapes.bends)
         pace = Pace(len(problems), self.max_time, self.verbose)
         few = too_few_rows(problems[0].total, self._n_candidates())
         with limited_threads(X):
-            free = [
-                fit_additive(p, axes, pairs, most, shapes.features, hold_out=few, pace=pace) for p in problems
-            ]
+            free = [fit_additive(p, axes, pairs, most, apart, hold_out=few, pace=pace) for p in problems]
             free = [widened(p, state, shapes.bends) for p, state in zip(problems, free, strict=True)]
             frozen = Frozen.nothing(len(X), len(problems))
             fits = Fits(problems, free, axes, outputs, shapes, frozen).finished()
