@@ -91,9 +91,11 @@ def joined(blocks: Sequence[Block]) -> Block:
     first = blocks[0]
     if len(blocks) == 1:
         return first
-    with naming(f"{first.where} to {blocks[-1].where}"):
+    last = blocks[-1].where
+    where = first.where if last == first.where else f"{first.where} to {last}"
+    with naming(where):
         given = {role: _together([block.given[role] for block in blocks]) for role in first.given}
-        return replace(first, X=_together([block.X for block in blocks]), given=given)
+        return replace(first, where=where, X=_together([block.X for block in blocks]), given=given)
 
 
 def aligned(pieces: Iterable[Block], size: int) -> Iterator[Block]:
