@@ -19,14 +19,14 @@ def refuse_rows_beyond_memory(estimator: Any, X: Any) -> None:
     >>> KernelRidge().fit("rows/", "y")
     Traceback (most recent call last):
         ...
-    TypeError: KernelRidge needs its rows in memory, and a path is rows that come in blocks. Pass ...
+    TypeError: KernelRidge needs rows in memory here, and a path is rows that come in blocks. Pass ...
     """
     what = _what(X)
     if what is not None:
         raise TypeError(
-            f"{type(estimator).__name__} needs its rows in memory, and {what} is rows that come in blocks. "
-            f"Pass a table of a sample of them, {_MANY} at most or so; AdditiveKernelRegressor and "
-            f"AdditiveKernelClassifier take all of them."
+            f"{type(estimator).__name__} needs rows in memory here, and {what} is rows that come in blocks. "
+            f"Pass a table of a sample of them, {_MANY} at most or so; fit and predict of "
+            f"AdditiveKernelRegressor and AdditiveKernelClassifier take all of them."
         )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from pellucid._settings import current
 from pellucid.data.coded import Reader, Reading, names_of
-from pellucid.data.first_look import Look, looking, most_at_hand
+from pellucid.data.first_look import ColumnLook, Look, looking, most_at_hand
 from pellucid.data.labels import class_probabilities
 from pellucid.data.passes import Passes
 from pellucid.data.source import Block, Source, block_rows
@@ -262,16 +262,16 @@ def _axes(columns: Sequence[Any], look: Look, sample: Problem, rows: CodedRows) 
     return with_bases(fine, [weighed.get(j, axis) for j, axis in enumerate(fine)])
 
 
-def _with_all(x: np.ndarray, weight: np.ndarray, seen: Any, unit: float) -> tuple[np.ndarray, np.ndarray]:
-    """Values and weights of a column: of the sample with the extremes, or all, if there are few."""
-    if seen.levels is not None:
-        gone = [np.nan] * bool(seen.missing and not np.isnan(x).any())
-        return np.append(x, gone), np.append(weight, np.full(len(gone), 1.0))
-    gone = [np.nan] * seen.missing
-    if seen.values is not None:
-        return np.append(seen.values, gone), np.append(seen.masses / unit, np.full(len(gone), 1.0))
-    ends = [seen.low, seen.high, *gone]
-    return np.append(x, ends), np.append(weight, np.full(len(ends), 1.0))
+def _with_all(
+    x: np.ndarray, weight: np.ndarray, seen: ColumnLook, unit: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values and weights of a column: of the sample, with the extremes; or of all rows, if values are few."""
+    if seen.values is not None and seen.masses is not None:
+        x, weight = seen.values, seen.masses / unit
+    more = [np.nan] if seen.missing and not np.isnan(x).any() else []
+    if seen.levels is None and seen.values is None:
+        more += [end for end in (seen.low, seen.high) if not np.any(x == end)]
+    return np.append(x, more), np.append(weight, np.ones(len(more)))
 
 
 def _masses_at(axes: Sequence[tuple[int, Axis]], problem: Problem) -> list[np.ndarray]:
