@@ -3,7 +3,7 @@
 Parts, each fit in a process of its own, with the threads that the environment allows:
 
 - ``landmarks``: pellucid's landmark solver, with exact leave-one-out of every row, against scikit-learn's
-  ``Nystroem`` and ``Ridge`` and, where it is installed, GPyTorch's inducing points (SGPR, float32), at the
+  ``Nystroem`` and ``Ridge`` and, where it is installed, GPyTorch's inducing points (SGPR, float64), at the
   same kernel, the same ridge strength and the same number of landmarks: California housing, kin40k and
   protein (80 % of the rows for training), and 100 000 and a million synthetic rows. Falkon and EigenPro have
   no package for this platform.
@@ -115,13 +115,13 @@ def _gpytorch(alpha: float, m: int) -> tuple[Any, Any]:
 
     def predict(X: np.ndarray) -> np.ndarray:
         with torch.no_grad(), gpytorch.settings.skip_posterior_variances(True):
-            return state["model"](torch.as_tensor(X, dtype=torch.float32)).mean.numpy().astype(float)
+            return state["model"](torch.as_tensor(X, dtype=torch.float64)).mean.numpy().astype(float)
 
     def fit(X: np.ndarray, y: np.ndarray) -> None:
         likelihood = gpytorch.likelihoods.GaussianLikelihood()
         likelihood.noise = alpha
-        x, z = torch.as_tensor(X, dtype=torch.float32), torch.as_tensor(y, dtype=torch.float32)
-        state["model"] = Sparse(x, z, likelihood).eval()
+        x, z = torch.as_tensor(X, dtype=torch.float64), torch.as_tensor(y, dtype=torch.float64)
+        state["model"] = Sparse(x, z, likelihood).double().eval()
         predict(X[:2])
 
     return fit, predict

@@ -7,13 +7,20 @@ from pellucid.linalg.blocks import row_blocks
 
 _BUDGET = 1 << 28  # bytes of columns filled in at a time
 _DENSE = 0.05  # columns filled by more than this share of the rows are multiplied by BLAS
+_CELLS = 16  # cells of a table per value, up to which summing them in place is faster than sorting
 _FEW = 2e6  # multiplications that BLAS has done before a product of sparse matrices has begun
 
 
 def count_table(
     row: np.ndarray, column: np.ndarray, value: np.ndarray, shape: tuple[int, int]
 ) -> sparse.csr_array:
-    """Sum ``value`` over equal (row, column); columns of each row are in increasing order."""
+    """Sum the positive ``value`` over equal (row, column); columns of each row are in increasing order."""
+    if 0 < shape[0] * shape[1] <= _CELLS * len(row):  # a table of all cells is faster than sorting
+        cells = np.bincount(row * np.int64(shape[1]) + column, value, shape[0] * shape[1])
+        filled = np.flatnonzero(cells)
+        of, indices = np.divmod(filled, shape[1])
+        indptr = np.searchsorted(of, np.arange(shape[0] + 1))
+        return sparse.csr_array((cells[filled], indices, indptr), shape=shape)
     table = sparse.csr_array(sparse.coo_array((value, (row, column)), shape=shape, dtype=float))
     table.sum_duplicates()
     return table

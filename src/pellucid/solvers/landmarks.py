@@ -16,6 +16,9 @@ and leverages: with :math:`G + \alpha I = L L^T` and :math:`u_i = L^{-1} (z_i - 
 so leave-one-out is exact, for the landmarks as they are. Both ``T`` and :math:`T L^{-T}` are upper triangles,
 which halves the work of both passes: three times ``n m²`` operations in all.
 
+**Precision.** These passes may be in float32. The gradient of the objective at the solution found, a pass of
+``n m`` operations in float64, then gives a correction, so that float32 does not limit the answer.
+
 References
 ----------
 .. [1] A. Rudi, L. Carratino, L. Rosasco. FALKON: an optimal large scale kernel method. NeurIPS 2017.
@@ -24,11 +27,11 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import blas, cholesky, eigh, solve_triangular
+from scipy.linalg import blas, cho_solve, cholesky, eigh, solve_triangular
 
 from pellucid.linalg import row_blocks, times_upper
 from pellucid.linalg.factor import mirror
@@ -45,7 +48,9 @@ class LandmarkSolver:
     """The sums over all rows."""
 
     columns: Columns
+    fine: Columns | None  # the same in float64, where those are in float32
     transfer: np.ndarray  # (m, m): T, upper triangular
+    Y: np.ndarray  # (n, q)
     weight: np.ndarray  # (n,)
     mean: np.ndarray  # (m,): z̄, zero without an intercept
     level: np.ndarray  # (q,): weighted mean of the targets, zero without an intercept
@@ -53,6 +58,7 @@ class LandmarkSolver:
     c: np.ndarray  # (m, q)
     fit_intercept: bool
     kind: np.dtype  # of the features, float32 or float64
+    _found: dict[float, tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @classmethod
     def start(
@@ -63,6 +69,7 @@ class LandmarkSolver:
         weight: np.ndarray,
         *,
         fit_intercept: bool,
+        fine: Columns | None = None,
         step: Callable[[], None] = lambda: None,
     ) -> LandmarkSolver:
         """Walk the rows once, in blocks."""
@@ -96,7 +103,7 @@ class LandmarkSolver:
         mirror(G, from_upper=False)
         mean = sums / weight.sum() if fit_intercept else np.zeros(m)
         G -= weight.sum() * np.outer(mean, mean)
-        return cls(columns, transfer, weight, mean, level, G, c, fit_intercept, kind)
+        return cls(columns, fine, transfer, Y, weight, mean, level, G, c, fit_intercept, kind)
 
     @cached_property
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
@@ -124,15 +131,33 @@ class LandmarkSolver:
                 continue
         return cholesky(A + 1e4 * floor * np.eye(len(A)), lower=True, check_finite=False)
 
-    def coefficients(self, alpha: float) -> np.ndarray:
-        """Coefficients ``w`` of shape (m, q)."""
-        L = self.factor(alpha)
-        half = solve_triangular(L, self.c, lower=True, check_finite=False)
-        return solve_triangular(L, half, lower=True, trans=1, check_finite=False)
+    def solution(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients ``w`` of shape (m, q) and levels ``b`` of shape (q,)."""
+        w, level = self._solved(alpha)[1:]
+        return w, level - self.mean @ w
 
-    def intercept(self, coef: np.ndarray) -> np.ndarray:
-        """Level ``b`` that goes with coefficients."""
-        return self.level - self.mean @ coef
+    def _solved(self, alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Factor ``L``, coefficients, and the levels about which fitted values are centred."""
+        if alpha not in self._found:
+            L = self.factor(alpha)
+            w, level = cho_solve((L, True), self.c, check_finite=False), self.level
+            if self.fine is not None:
+                slope, rest = self._gradient(w, level, self.fine)
+                w = w + cho_solve((L, True), slope - alpha * w, check_finite=False)
+                level = level + rest / self.weight.sum() if self.fit_intercept else level
+            self._found[alpha] = L, w, level
+        return self._found[alpha]
+
+    def _gradient(self, w: np.ndarray, level: np.ndarray, fine: Columns) -> tuple[np.ndarray, np.ndarray]:
+        """Return ``Σ s (z − z̄) r`` and ``Σ s r`` for the residuals ``r`` of coefficients, in float64."""
+        Tw, shift = self.transfer @ w, level - self.mean @ w
+        total, rest = np.zeros_like(w), np.zeros(w.shape[1])
+        for block in blocks_of(len(self.Y), len(self.G)):
+            K = fine(np.arange(block.start, block.stop))
+            r = self.weight[block, None] * (self.Y[block] - K @ Tw - shift)
+            total += K.T @ r
+            rest += r.sum(axis=0)
+        return self.transfer.T @ total - np.outer(self.mean, rest), rest
 
     def dof(self, alpha: float) -> float:
         """Effective degrees of freedom, intercept included."""
@@ -157,29 +182,29 @@ class LandmarkSolver:
         at_once = self._by_factors(alphas) if len(alphas) <= _FACTORS else self._by_spectrum(alphas)
         for block in blocks_of(len(rows), len(self.G)):
             fitted, leverage = at_once(rows[block])
-            residuals[:, block] = Y[rows[block]] - self.level - fitted
+            residuals[:, block] = Y[rows[block]] - fitted
             slack[:, block] = np.clip(1.0 - s[block] * (leverage + own), 1e-10, 1.0)
             step()
         nothing = np.full((len(alphas), q), np.nan)
         return Fits(alphas, residuals, slack, nothing, nothing[:, 0], s, self.fit_intercept)
 
     def _by_factors(self, alphas: np.ndarray) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Centred fitted values (a, k, q) and leverages (a, k) of some rows, by a factor for each alpha."""
+        """Fitted values (a, k, q) and leverages (a, k) of some rows, by a factor for each alpha."""
         parts = []
         for alpha in alphas:
-            L = self.factor(float(alpha))
-            B = solve_triangular(L, self.transfer.T, lower=True, check_finite=False).T
-            half = solve_triangular(L, np.column_stack([self.mean, self.c]), lower=True, check_finite=False)
-            upper = np.asfortranarray(np.triu(B), dtype=self.kind)
-            parts.append((upper, half[:, 0].astype(self.kind), half[:, 1:].astype(self.kind)))
+            L, w, level = self._solved(float(alpha))
+            both = np.column_stack([self.transfer.T, self.mean])
+            half = solve_triangular(L, both, lower=True, check_finite=False)
+            upper = np.asfortranarray(np.triu(half[:, :-1].T), dtype=self.kind)
+            parts.append((upper, half[:, -1].astype(self.kind), (L.T @ w).astype(self.kind), level))
 
         def block(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             K = self.columns(rows)
             fitted, leverage = [], []
-            for k, (B, mean, loads) in enumerate(parts):
+            for k, (B, mean, loads, level) in enumerate(parts):
                 U = times_upper(K if k == len(parts) - 1 else K.copy(), B)
                 U -= mean
-                fitted.append((U @ loads).astype(float))
+                fitted.append((U @ loads).astype(float) + level)
                 leverage.append(np.einsum("ij,ij->i", U, U).astype(float))
             return np.array(fitted), np.array(leverage)
 
@@ -197,7 +222,7 @@ class LandmarkSolver:
             U = self.columns(rows) @ B - mean
             fitted = (U @ w).astype(float).reshape(len(rows), len(alphas), -1)
             U *= U
-            return np.moveaxis(fitted, 1, 0), (U @ weights).astype(float).T
+            return np.moveaxis(fitted, 1, 0) + self.level, (U @ weights).astype(float).T
 
         return block
 

@@ -1,9 +1,12 @@
 """Losses beside the squared one: against statsmodels, weights as repeats, levels, files, exports."""
 
+from functools import partialmethod
+
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from sklearn.exceptions import ConvergenceWarning
 from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
@@ -18,6 +21,7 @@ from pellucid import (
     to_sql,
     to_tables,
 )
+from pellucid._progress import Progress
 from pellucid.data.table import Column
 from pellucid.export.document import from_json
 from pellucid.features.term_basis import TermBasis, first_picks
@@ -380,3 +384,27 @@ def test_exports_predict_the_same(fitted, tmp_path):
     np.testing.assert_allclose(found["prediction"], expected, rtol=1e-9)
     if hasattr(model, "classes_"):
         np.testing.assert_allclose(found.iloc[:, 2:], model.predict_proba(X[:40]), atol=1e-12)
+
+
+# -------------------------------------------------------------------------------- time
+def test_a_fit_whose_time_is_up_says_what_it_left_out(capsys):
+    y = NUMBER + X[:, 0] * X[:, 1]
+    with pytest.warns(ConvergenceWarning, match=r"max_time of 1e-09 s: left out were pairs, smoothness"):
+        short = AdditiveKernelRegressor(max_time=1e-9).fit(X, y)
+    assert all(len(term) == 1 for term in short.terms_)
+    assert short.score(X, y) > 0.5
+    whole = AdditiveKernelRegressor(max_time=1e6).fit(X, y)
+    np.testing.assert_array_equal(whole.predict(X), AdditiveKernelRegressor().fit(X, y).predict(X))
+    with pytest.raises(ValueError, match="max_time must be a positive number"):
+        AdditiveKernelRegressor(max_time=0).fit(X, y)
+    assert capsys.readouterr().err == ""
+
+
+def test_steps_are_told(capsys, monkeypatch):
+    monkeypatch.setattr("pellucid._progress._EVERY", 0.0)
+    monkeypatch.setattr(Progress, "__init__", partialmethod(Progress.__init__, patience=0.0))
+    AdditiveKernelClassifier(0, verbose=1).fit(X, GRADE)
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].startswith("fitting: 3 of 80, ")
+    assert told[0].endswith("s left main effects")
+    assert "minimum" in told[-1]

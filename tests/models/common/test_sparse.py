@@ -22,6 +22,7 @@ from pellucid import (
     stability,
 )
 from pellucid.kernels import RBF, Categorical, Laplacian, Linear, Matern, Periodic, Polynomial
+from pellucid.models.kernel_fit import ridge_fit
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -186,3 +187,13 @@ def test_a_table_too_large_to_fill_in_is_fitted():
     assert model.coef_.shape == (p,)
     assert model.certificate_.exact
     np.testing.assert_allclose(model.predict(S), y, rtol=0.05, atol=0.5)
+
+
+def test_many_sparse_rows_and_columns_are_multiplied_and_never_squared(monkeypatch):
+    monkeypatch.setattr(ridge_fit, "_DENSE_FEATURES", 5)
+    y = targets(TALL, "numbers")
+    primal = KernelRidge(Linear(), alpha=0.1, solver="primal").fit(TALL, y)
+    assert KernelRidge(Linear(), alpha=0.1).fit(TALL, y).solver_ == "cholesky"
+    model = KernelRidge(Linear(), alpha=0.1, solver="iterative", tol=1e-12).fit(TALL, y)
+    np.testing.assert_allclose(model.predict(TALL), primal.predict(TALL), rtol=1e-9, atol=1e-9)
+    assert model.solver_report_.residual <= 1e-12

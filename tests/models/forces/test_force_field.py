@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from pellucid import ForceField, load, save
-from pellucid.exceptions import UnitsWarning
+from pellucid.exceptions import GeometryWarning
 from pellucid.features.geometry import Descriptors, inverse_distances
 from pellucid.kernels import RBF, Linear, Matern, RationalQuadratic
 from pellucid.models.forces import choice, solve
@@ -159,7 +159,9 @@ def test_the_choice_makes_errors_of_energies_and_forces_small():
     grown = geometries(60, seed=3)
     field = ForceField().fit(grown, forces(grown), energies=energy(grown) - 4e4, atoms=ATOMS)
     trials = field.trials_
-    np.testing.assert_allclose(trials.losses**2, trials.errors * trials.energy_errors)
+    np.testing.assert_allclose(
+        trials.losses**7, trials.errors**6 * trials.energy_errors
+    )  # 6 forces, 1 energy
     assert trials.losses[trials.best] == trials.losses.min()
     assert 0.3 < trials.alphas[trials.best] / field.alpha_ < 3.2  # between its neighbours on the ladder
     error = np.abs(field.predict(NEW)[0] - energy(NEW) + 4e4).mean()
@@ -318,7 +320,7 @@ def test_two_atoms():
     ("factor", "message"), [(-1.0, "-1 times .*gradients"), (0.0433641, "Are their units")]
 )
 def test_energies_that_do_not_go_with_forces(factor, message):
-    with pytest.warns(UnitsWarning, match=message):
+    with pytest.warns(GeometryWarning, match=message):
         ForceField(Matern(8.0, nu=2.5), alpha=1e-6).fit(R, F, energies=factor * E, atoms=ATOMS)
 
 
@@ -374,8 +376,14 @@ def test_bad_settings(settings, error, message):
         ForceField(**settings).fit(R, F, atoms=ATOMS)
 
 
+def test_forces_of_which_nothing_is_learned():
+    rng = np.random.default_rng(0)
+    with pytest.warns(GeometryWarning, match="hardly anything was learned"):
+        ForceField().fit(R[:20], Descriptors.of(R[:20]).pull_back(rng.normal(size=(20, 6))), atoms=ATOMS)
+
+
 def test_forces_that_move_the_whole_molecule():
-    with pytest.warns(UnitsWarning, match="% of the squares of the forces"):
+    with pytest.warns(GeometryWarning, match="% of the squares of the forces"):
         ForceField(Matern(8.0, nu=2.5), alpha=1e-6).fit(R, F + np.array([0.2, 0.0, 0.0]), atoms=ATOMS)
 
 

@@ -23,17 +23,19 @@ from pellucid.export.model_file.shapes import misfit
 from pellucid.kernels import Kernel
 
 LATER = {
-    "AdditiveKernelClassifier": ("loss", "class_weight"),
-    "AdditiveKernelRegressor": ("updatable", "quantile"),
+    "AdditiveKernelClassifier": ("loss", "class_weight", "max_time", "verbose"),
+    "AdditiveKernelRegressor": ("updatable", "quantile", "max_time", "verbose"),
     "KernelRidge": ("updatable",),
     "Axis": ("repeats",),
     "BaseEstimator": ("weights",),
     "Column": ("ordered",),
     "LeaveOneOut": ("root_mse",),
     "InterpretableKernelRegressor": ("quantile",),
+    "ISKBase": ("max_time", "verbose"),
+    "KernelGLMBase": ("max_time", "verbose"),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
-    "RefitSpec": ("bases",),
-    "Trials": ("energy_errors",),
+    "RefitSpec": ("bases", "bends"),
+    "Trials": ("energy_errors", "energy_weight"),
     "KernelGLMRegressor": ("quantile", "solver"),
     "KernelClassifier": ("solver",),
     "SolverReport": ("unit",),

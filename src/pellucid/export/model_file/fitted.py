@@ -68,6 +68,7 @@ FITTED: dict[str, dict[str, Any]] = {
         "losses_?": list[Loss],
         "_kernel_features?": "KernelFeatures",  # in files of earlier versions, as the next
         "alpha_path_?": "AlphaChoice",
+        "centre_alpha_?": float,
         "_kernel_fits?": _of(list, "GLMFit|MultinomialFit|HingeFit"),
         "_centres": np.ndarray | None,
         "_scores_fit": _Reals,
@@ -92,10 +93,15 @@ FITTED: dict[str, dict[str, Any]] = {
         "intercept_": Numbers,
     },
     "AdditiveKernelClassifier": {"loss": str | Loss, "class_weight": str | dict | None},
+    "AdditiveKernelRegressor KernelGLMRegressor InterpretableKernelRegressor": {
+        "quantile": float | int | list | tuple | np.ndarray
+    },
     _ADDITIVE: {
         "loss_": Loss,
         "losses_?": list[Loss],  # which files of earlier versions lack, as the next
         "outputs_?": list[str],
+        "max_time": float | int | None,
+        "verbose": int,
         "tables_": "TermTables",
         "_refit_spec": "RefitSpec",
         "receipt_": "Receipt",

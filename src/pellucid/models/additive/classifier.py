@@ -47,6 +47,8 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         What rows of each class count for, on top of ``sample_weight``: a dict from classes to factors, or
         "balanced" for factors that give all classes the same weight and leave the sum of weights as it is.
         Probabilities are then those of a population in which classes are as frequent as their weights say.
+    max_time, verbose : float or None, int
+        As in :class:`AdditiveKernelRegressor`.
     monotone : dict, optional
         As in :class:`AdditiveKernelRegressor`: of the log odds of the second class, or of the position of
         ordered ones; not for more than two classes without order.
@@ -86,6 +88,8 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         weights: str = "auto",
         loss: Any = "logistic",
         class_weight: Any = None,
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())
 

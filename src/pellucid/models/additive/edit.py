@@ -126,6 +126,6 @@ def refitted(
     sums = new._sums_of(moved[0], spec.basis(0, axes, gone)[0], units[0], sample_weight)
     moments = None if sums is None else sums.moments(new.weights).in_units(1.0 / units[0])
     free = spec.refit(moved, axes, gone, wishes.smooth, moments)
-    new._store(Fits(moved, free, axes, outputs, spec.directions, frozen).finished(), unit)
+    new._store(Fits(moved, free, axes, outputs, spec.shapes, frozen).finished(), unit)
     new._keep(sums)
     return new, before

@@ -132,8 +132,8 @@ def memory_needed(n_features: int, n_rows: int | None) -> int:
     return sample + columns**2 * 8 * _SQUARES + block + _BESIDE
 
 
-def _require(source: Source, limit: int) -> int:
-    """Bytes that are left beyond what a fit takes."""
+def _required(source: Source, limit: int) -> int:
+    """Bytes that a fit takes, if they are within the limit."""
     need = memory_needed(source.n_features, source.n_rows)
     if need > limit:
         raise NotEnoughMemoryError(
@@ -141,7 +141,7 @@ def _require(source: Source, limit: int) -> int:
             f"{format_bytes(limit)} may be used: allow pellucid.settings(memory_limit={_up(need)!r}), "
             f"the smallest that would do, or fit to fewer columns."
         )
-    return limit - need
+    return need
 
 
 def _up(need: int) -> str:
@@ -163,7 +163,7 @@ class Prepared:
 def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
     """Look at all rows, and state one problem per output."""
     settings = current()
-    left = _require(source, settings.memory)
+    left = settings.usual_memory - _required(source, settings.most_memory)
     p = source.n_features
     if getattr(model, "class_weight", None) is not None:
         raise ValueError(

@@ -8,6 +8,7 @@ when progress is slow.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,9 @@ from pellucid.losses import Squared
 from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
 from pellucid.models.additive.engine.hierarchy import Prior
+from pellucid.models.additive.engine.loss_numbers import with_loss_of
 from pellucid.models.additive.engine.newton import PenalisedLoss
+from pellucid.models.additive.engine.penalised_fit import ridges
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
 from pellucid.solvers.variance_components import Components, Equations
@@ -53,6 +56,23 @@ def refit_to_moments(moments: Moments, basis: TermBasis, ridge: np.ndarray) -> S
     fit = Equations(moments, None, moments.total).solve(ridge)
     intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
     return State(basis, Prior(), fit, moments, intercept, np.empty(0), Squared())
+
+
+def widened(problem: Problem, state: State, features: Collection[int]) -> State:
+    """The fit with all columns of the main effects of some features, with the ridges that its prior says."""
+    basis = state.basis
+    terms = [term for term in basis.terms if len(term) == 1 and term[0] in features]
+    if not terms:
+        return state
+    picks = dict(zip(basis.terms, basis.picks, strict=True))
+    wide = TermBasis.of(basis.axes, picks | {t: (np.arange(len(basis.axes.main[t[0]])),) for t in terms})
+    ridge = ridges(wide, state.prior, state.fit.scale)
+    for term, own, before in zip(wide.terms, wide.slices, basis.slices, strict=True):
+        if term not in terms:
+            ridge[own] = state.fit.ridge[before]
+    known = with_loss_of(problem, state)
+    found = refit(known, wide, ridge)
+    return replace(found, prior=state.prior, tests=state.tests, fold_eta=state.fold_eta)
 
 
 def into_cone(problem: Rows, state: State, A: np.ndarray) -> State:

@@ -64,8 +64,9 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         ``pellucid.losses.Tweedie(1.5)``.
     monotone : dict, optional
         Features whose effect must rise or fall, such as ``{"age": "increasing", "price": "decreasing"}``, or
-        1 and -1; numbers, and ordered categories in the order of their levels. The prediction is monotone in
-        such a feature everywhere; it takes part in no pair. A missing value is not ordered.
+        1 and -1, or must be "convex" or "concave" over the values of training, or both as in "increasing
+        concave"; numbers, and ordered categories in the order of their levels. The prediction is of that
+        shape everywhere; the feature takes part in no pair. A missing value is not ordered.
     weights : {"auto", "counts", "precision"}, default="auto"
         What ``sample_weight`` means: with "counts" a weight of 2 is the row twice, so larger weights leave
         less smoothing; with "precision" only ratios count, as for survey weights and inverse variances;
@@ -78,6 +79,11 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         Level of the quantile or expectile, for these losses. Several at once share the axes; each has terms
         of its own, and predictions of a row are put in order where they would cross. A quantile has the
         constant with which that share of rows not seen is below it.
+    max_time : float, optional
+        Seconds after which steps that a fit can do without are left out, with a warning: folds, the second
+        look at columns and smoothness, and pairs. Main effects are fitted however long it takes.
+    verbose : int, default=0
+        Whether the steps are told on standard error, with the time left.
 
     Attributes
     ----------
@@ -154,6 +160,8 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         weights: str = "auto",
         updatable: bool = False,
         quantile: Any = 0.5,
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())
 

@@ -101,7 +101,7 @@ class AdditiveResults(BaseEstimator):
 
     def _store_terms(self, fits: Fits, masses: Mapping[Term, np.ndarray]) -> None:
         problems, states, frozen = fits.problems, fits.states, fits.frozen
-        tables = compile_tables(states, self.columns_, fits.axes, fits.directions, frozen.tables)
+        tables = compile_tables(states, self.columns_, fits.axes, fits.shapes.moves, frozen.tables)
         self.tables_: TermTables = tables
         self.terms_: list[Term] = list(tables.terms)
         self.term_names_: list[str] = tables.names

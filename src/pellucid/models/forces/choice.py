@@ -1,10 +1,10 @@
-"""Length-scale and ridge by exact leave-one-geometry-out, on growing parts of the training geometries.
+r"""Length-scale and ridge by exact leave-one-geometry-out, on growing parts of the training geometries.
 
 The error of forces is the mean over geometries of the root mean square of their residuals, so that a few at
-the edge of what was sampled do not decide. Where energies are known, theirs counts as much: the loss is the
-geometric mean of both errors, so that a percent of one weighs as much as a percent of the other, whatever
-their units. Forces alone leave the ridge nearly free over a factor of ten, at whose upper end energies, which
-add forces up along the way, are off by a fifth more.
+the edge of what was sampled do not decide. Where energies are known, their mean absolute error counts too: a
+geometry has m forces and one energy, so the loss is :math:`(m \log e_F + \log e_E) / (m + 1)`, as in a
+likelihood of independent residuals with a scale for forces and one for energies. Forces decide, and where
+they leave the ridge free, within a factor of a few, energies do.
 
 The loss is smooth in the logarithm of both parameters and has one valley, which a walk downhill on a ladder
 finds: steps of 2 for the length-scale, of 10 for the ridge relative to the mean variance of a force. The
@@ -50,11 +50,14 @@ class Trials:
     errors: np.ndarray  # of forces: the mean over geometries of the root mean square
     n_geometries: np.ndarray  # in the part that each was tried on
     energy_errors: np.ndarray | None = None  # mean absolute errors, where energies are known
+    energy_weight: float = 0.0  # of their logarithm beside that of the errors of forces
 
     @property
     def losses(self) -> np.ndarray:
-        """What was made small: the geometric mean of both errors, or that of forces."""
-        return self.errors if self.energy_errors is None else np.sqrt(self.errors * self.energy_errors)
+        """What was made small: the weighted geometric mean of both errors, or that of forces."""
+        if self.energy_errors is None:
+            return self.errors
+        return self.errors ** (1.0 - self.energy_weight) * self.energy_errors**self.energy_weight
 
     @property
     def best(self) -> int:
@@ -80,6 +83,7 @@ class _Bench:
     def __init__(self, problem: ForceProblem) -> None:
         self.problem = problem
         self.tried: dict[tuple[int, float, float], tuple[float, ...]] = {}
+        self.weight = 1.0 / (problem.y.shape[1] + 1.0)
         self.progress = Progress("length-scale and alpha by leave-one-out")
 
     def ridge(self, length_scale: float, relative: float | None) -> float:
@@ -91,7 +95,7 @@ class _Bench:
         return float(f"{alpha:.12g}")  # the same number, whichever way the walk comes to it
 
     def loss(self, size: int, length_scale: float, relative: float | None) -> float:
-        """Geometric mean of the errors, for ``size`` geometries spread evenly."""
+        """Weighted geometric mean of the errors, for ``size`` geometries spread evenly."""
         if relative is not None and relative < _LOWEST:
             return np.inf
         key = (size, length_scale, self.ridge(length_scale, relative))
@@ -114,12 +118,14 @@ class _Bench:
             self.tried[key] = found if energies is None else (*found, float(np.abs(energies).mean()))
             self.progress.step(f"error {found[0]:.3g}")
         errors = self.tried[key]
-        return float(np.prod(errors)) ** (1.0 / len(errors))
+        return errors[0] if len(errors) == 1 else errors[0] ** (1.0 - self.weight) * errors[1] ** self.weight
 
     def trials(self) -> Trials:
         """What was tried, part by part."""
         sizes, scales, alphas, *errors = np.array([(*key, *self.tried[key]) for key in sorted(self.tried)]).T
-        return Trials(scales, alphas, errors[0], sizes.astype(int), *errors[1:])
+        if len(errors) == 1:
+            return Trials(scales, alphas, errors[0], sizes.astype(int))
+        return Trials(scales, alphas, errors[0], sizes.astype(int), errors[1], self.weight)
 
 
 def choose(problem: ForceProblem, *, length_scale: bool, alpha: bool) -> tuple[ForceProblem, Trials]:

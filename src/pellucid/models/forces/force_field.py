@@ -19,6 +19,7 @@ from pellucid.models.forces.checks import (
     check_forces,
     check_geometries,
     check_same_atoms,
+    warn_of_poor_forces,
     warn_of_rigid_motion,
     warn_of_units,
 )
@@ -62,8 +63,9 @@ class ForceField(BaseEstimator):
         ever forming it. ``"auto"`` goes by memory and predicted time, and says why in ``solver_reason_``.
     alpha : float or "loo", default="loo"
         Ridge strength: the variance of noise in the forces, for a kernel of amplitude one. Larger is
-        smoother. ``"loo"`` chooses it by exact leave-one-geometry-out, together with the length-scale: what
-        is made small is the error of forces or, where energies are given, the geometric mean of both errors.
+        smoother. ``"loo"`` chooses it by exact leave-one-geometry-out, together with the length-scale, to
+        make errors of forces small and, where energies are given, theirs, as one of ``3 n_atoms - 5`` numbers
+        per geometry.
     tol : float, default=1e-6
         Relative residual at which steps of the iterative solver stop; smaller takes more steps.
     max_iter : int, default=5000
@@ -187,6 +189,8 @@ class ForceField(BaseEstimator):
                 self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
                 problem, self.trials_ = data.state(self.kernel, self.alpha, self.permutations_)
             a = self._solve(problem, data.from_atoms(self.dual_coef_) if again else None)
+        if self.trials_ is not None:
+            warn_of_poor_forces(self.trials_.errors[self.trials_.best], data.unit * data.y)
         self.kernel_, self.alpha_ = problem.kernel.kernel, problem.alpha
         self.scale_ = data.unit**2 * float(problem.y.ravel() @ a) / problem.size
         self.R_fit_, self.F_fit_ = R, F

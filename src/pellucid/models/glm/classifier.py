@@ -23,7 +23,7 @@ class KernelClassifier(KernelGLMClassification):
         Logistic gives probabilities, multinomial for more than two classes. Ordinal is for classes with an
         order, such as grades: one score and thresholds between the classes (proportional odds). The hinge
         losses are support vector machines, one against the rest.
-    {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights, solver}
+    {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights, solver, max_time, verbose}
 
     Attributes
     ----------
@@ -56,5 +56,7 @@ class KernelClassifier(KernelGLMClassification):
         max_iter: int = 100,
         weights: str = "auto",
         solver: str = "auto",
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())

@@ -39,11 +39,15 @@ _LEAST = 1e-6  # curvature of a row, of the largest: keeps the system well condi
 _STEPS_EXPECTED = 8  # of Newton's method
 
 
-def alpha_rows(n_rows: int) -> np.ndarray | None:
-    """Rows on which alpha is chosen, always the same; ``None`` for all."""
-    if n_rows <= ALPHA_ROWS:
-        return None
-    return np.sort(np.random.default_rng(2).choice(n_rows, ALPHA_ROWS, replace=False))
+def on_sample(
+    Z: Any, problems: Sequence[GLMProblem]
+) -> tuple[np.ndarray, Sequence[GLMProblem], np.ndarray | None]:
+    """Features and problems on which alpha is chosen, always the same, and their rows; ``None`` for all."""
+    n_rows, some = Z.shape[0], None
+    if n_rows > ALPHA_ROWS:
+        some = np.sort(np.random.default_rng(2).choice(n_rows, ALPHA_ROWS, replace=False))
+        problems, Z = [p.rows(some) for p in problems], Z[some]
+    return Z.stored() if isinstance(Z, BlockFeatures) else Z, problems, some
 
 
 def expected_cost(features: KernelFeatures, n_problems: int) -> tuple[float, float]:

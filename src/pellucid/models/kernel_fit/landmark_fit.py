@@ -53,8 +53,8 @@ def fit_landmarks(
     centres, transfer = choose_landmarks(kernel, X, m, settings.random_state, 1e-7 if single else 1e-12)
     m = len(centres)
     while True:
-        columns = _columns(kernel, X, X[centres], single)
-        solver, alphas, path = _solve(columns, transfer, Y, weight, settings, score, expected)
+        both = [_columns(kernel, X, X[centres], kind) for kind in ([True, False] if single else [False])]
+        solver, alphas, path = _solve(both, transfer, Y, weight, settings, score, expected)
         if not single or alphas.min() >= _SINGLE_ALPHA * solver.largest:
             break
         single, expected = False, 2.0 * expected
@@ -96,7 +96,7 @@ def choose_landmarks(
 
 
 def _solve(
-    columns: Columns,
+    columns: list[Columns],
     transfer: np.ndarray,
     Y: np.ndarray,
     weight: np.ndarray,
@@ -107,7 +107,13 @@ def _solve(
     """Sums over all rows, and alpha by the leave-one-out errors of some of them."""
     progress = Progress(f"landmarks, about {expected:.0f} s in all", len(blocks_of(len(Y), len(transfer))))
     solver = LandmarkSolver.start(
-        columns, transfer, Y, weight, fit_intercept=settings.fit_intercept, step=progress.step
+        columns[0],
+        transfer,
+        Y,
+        weight,
+        fit_intercept=settings.fit_intercept,
+        fine=columns[1] if len(columns) > 1 else None,
+        step=progress.step,
     )
     progress.close()
     if settings.criterion is None:
@@ -162,7 +168,8 @@ def _assemble(
     fits = solver.fits(Y, unique, step=progress.step)
     progress.close()
     outputs = np.arange(Y.shape[1])
-    coef = np.column_stack([solver.coefficients(float(a))[:, k] for k, a in enumerate(alphas)])
+    solutions = [solver.solution(float(a)) for a in alphas]
+    coef = np.column_stack([w[:, k] for k, (w, _) in enumerate(solutions)])
     residuals = fits.residuals[inverse, :, outputs].T
     # yᵀ (K̂ + α S⁻¹)⁻¹ y is the value of the objective, twice, over α
     loss = np.einsum("n,nq->q", weight, residuals**2)
@@ -177,7 +184,7 @@ def _assemble(
         np.asarray(alphas, dtype=float),
         transfer @ coef,
         None,
-        solver.intercept(coef),
+        np.array([level[k] for k, (_, level) in enumerate(solutions)]),
         residuals,
         fits.slack[inverse].T,
         fits.held_out_residuals[inverse, :, outputs].T,

@@ -27,6 +27,7 @@ from pellucid.solvers import (
 
 # Smaller differences of a criterion (relative, for errors) are rounding error, which must not choose.
 _AS_GOOD = 1e-6
+_DENSE_FEATURES = 8000  # of sparse rows, beyond which products of sparse rows are multiplied instead
 
 Solver = CholeskySolver | SpectralSolver | PrimalSolver
 
@@ -47,7 +48,7 @@ def fit_ridge(
     from.
     """
     n = len(Y)
-    n_features = feature_count(kernel, X)
+    n_features = _primal_count(kernel, X, settings)
     choice = choose(kernel, X, settings)
     if choice.name in TALL:
         tall = fit_iterative if choice.name == "iterative" else fit_landmarks
@@ -82,7 +83,7 @@ def fit_ridge(
 def choose(kernel: Kernel, X: np.ndarray, settings: Settings, n_alphas: int = 1) -> Choice:
     """The solver for these rows, by their number and what the kernel is."""
     dense = not kernel.mercer or any(isinstance(node, Precomputed) for node in kernel._nodes())
-    n_features = feature_count(kernel, X)
+    n_features = _primal_count(kernel, X, settings)
     return choose_solver(
         settings.solver, n_rows=len(X), n_features=n_features, n_alphas=n_alphas, dense=dense
     )
@@ -247,6 +248,13 @@ def _finish(
         choice,
         criteria,
     )
+
+
+def _primal_count(kernel: Kernel, X: np.ndarray, settings: Settings) -> int | None:
+    """Number of explicit features, unless their products would be a dense matrix that is not asked for."""
+    count = feature_count(kernel, X)
+    many = is_sparse(X) and count is not None and count > _DENSE_FEATURES
+    return None if many and settings.solver == "auto" else count
 
 
 def feature_count(kernel: Kernel, X: np.ndarray) -> int | None:

@@ -10,15 +10,16 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._progress import Progress
 from pellucid.effects import AlphaPath, SolverReport
-from pellucid.kernels import Kernel
+from pellucid.kernels import Kernel, Linear
 from pellucid.kernels.tiles import Tile, gram_tiles, has_fast_tiles
-from pellucid.linalg import LowRank, pivoted_cholesky, require_memory, symmetric_product
+from pellucid.linalg import LowRank, is_sparse, pivoted_cholesky, require_memory, symmetric_product
 from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings, relative_alphas
 from pellucid.solvers import Choice, Fits, SpectralSolver
 from pellucid.solvers.iterative import IterativeFit, IterativeSolver, Product
@@ -143,7 +144,13 @@ def _start(
 
 
 def kernel_products(kernel: Kernel, X: np.ndarray, *, single: bool) -> tuple[Product, Product | None]:
-    """Products with the kernel matrix of the rows: in float64, and if ``single`` also with float32 blocks."""
+    """Products with the kernel matrix of the rows: in float64, and if ``single`` also with float32 blocks.
+
+    Sparse rows and a linear kernel need no matrix: ``K V = Z (Zᵀ V)``.
+    """
+    if is_sparse(X) and isinstance(kernel, Linear):
+        Z: Any = kernel.features(X)
+        return lambda V: Z @ Z.transposed_times(V), None
 
     def product_of(tile: Tile) -> Product:
         return lambda V: symmetric_product(tile, V, step=_TILE)
@@ -293,11 +300,13 @@ def _expected_seconds(
 ) -> float:
     """Seconds for one alpha: time of one block of the product, times blocks, times steps by the spectrum."""
     rows = slice(0, min(_TILE, len(X)))
-    tile = gram_tiles(kernel, X[rows], single=solver.coarse is not None)
+    product, coarse = kernel_products(kernel, X[rows], single=solver.coarse is not None)
     V = np.ones((rows.stop, k))
     begin = perf_counter()
-    symmetric_product(tile, V, step=_TILE)
+    (product if coarse is None else coarse)(V)
     blocks = (len(X) / rows.stop) * (len(X) / rows.stop + 1) / 2
+    if is_sparse(X) and isinstance(kernel, Linear):
+        blocks = len(X) / rows.stop
     steps = 0.5 * np.sqrt(1.0 / (alpha * solver.factor.rest(alpha))) * np.log(2.0 / settings.tol)
     return (perf_counter() - begin) * 1.3 * blocks * float(steps)
 

@@ -11,8 +11,8 @@ How many columns and rows the first fits have follows from one budget of work.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -27,10 +27,12 @@ from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.models.additive.engine.design import predictor
 from pellucid.models.additive.engine.hierarchy import Prior, T
 from pellucid.models.additive.engine.loss_numbers import renewed_loss, started, with_loss_of
+from pellucid.models.additive.engine.pace import Pace
 from pellucid.models.additive.engine.penalised_fit import common_variance, penalised_fit, settled
 from pellucid.models.additive.engine.state import Problem, State, information, tests_of
 
 KNOTS, PAIR_KNOTS = 256, 96  # of a numeric feature, in main effects and in pairs
+BENT_KNOTS = 48  # of a numeric feature whose main effect must be convex or concave
 AXIS_COLUMNS = 64  # columns of one axis
 WORK = 3e11  # multiplications that the moments, and all solutions, of one set of columns may take
 SOLUTIONS = 8  # of one set of columns
@@ -39,30 +41,38 @@ SIGNAL = 0.05  # prior variance of a column over its sampling variance, below wh
 COMMON = tuple(4.0**-k for k in range(1, 9))  # variances that all pairs may have in common
 CLEARLY = 3.0  # gain of log likelihood for it
 COMMONS = 2  # times that it is looked for
-ROUNDS = 2  # in which columns are shared out by prior variance
+ROUNDS = ("columns", "smoothness")  # in which columns are shared out by prior variance
 FEW = 1000  # columns that few rows may have, too
 UPDATES = 10  # of the prior on the moments of squared loss
 FOLDS, FOLD_ROWS = 5, 1500  # folds that show what the choice of terms costs, and rows up to which they do
 
 
-def build_axes(X: np.ndarray, weight: np.ndarray, columns: Sequence[Column] | None = None) -> Axes:
-    """Axes and bases of all columns, which are numbers if nothing else is said."""
+def build_axes(
+    X: np.ndarray,
+    weight: np.ndarray,
+    columns: Sequence[Column] | None = None,
+    bent: Collection[int] = (),
+) -> Axes:
+    """Axes and bases of all columns, which are numbers if nothing else is said.
+
+    Features in ``bent`` have so few knots that their columns span all functions of them.
+    """
     columns = [Column(f"x{j}") for j in range(X.shape[1])] if columns is None else columns
-    return with_bases(*axes_of([(x, weight) for x in X.T], columns))
+    return with_bases(*axes_of([(x, weight) for x in X.T], columns, bent))
 
 
 def axes_of(
-    values: Sequence[tuple[np.ndarray, np.ndarray]], columns: Sequence[Column]
+    values: Sequence[tuple[np.ndarray, np.ndarray]], columns: Sequence[Column], bent: Collection[int] = ()
 ) -> tuple[list[Axis], list[Axis]]:
-    """Fine and coarse axis of each column, from values with weights."""
+    """Fine and coarse axis of each column, from values with weights; see :func:`build_axes`."""
     fine, coarse = [], []
-    for (x, weight), column in zip(values, columns, strict=True):
+    for j, ((x, weight), column) in enumerate(zip(values, columns, strict=True)):
         if column.levels is not None:
             axis = Axis.of_levels(x, weight, len(column.levels), ordered=column.ordered)
             fine.append(axis)
             coarse.append(axis)
             continue
-        fine.append(Axis.numeric(x, weight, KNOTS))
+        fine.append(Axis.numeric(x, weight, BENT_KNOTS if j in bent else KNOTS))
         small = len(fine[-1].knots) <= PAIR_KNOTS * 4 // 3
         coarse.append(fine[-1] if small else Axis.numeric(x, weight, PAIR_KNOTS))
     return fine, coarse
@@ -79,7 +89,7 @@ class Wanted:
     """Features that get a main effect, pairs that may enter, and how many may stay (None: any number).
 
     Pairs that are ``named`` stay whatever they are worth. How many ``columns`` there may be follows from the
-    number of rows, unless it is given.
+    number of rows, unless it is given. The ``pace`` says how far the fit is, and when its time is up.
     """
 
     features: Sequence[int]
@@ -87,6 +97,7 @@ class Wanted:
     most_pairs: int | None = None
     named: bool = False
     columns: int | None = None
+    pace: Pace = field(default_factory=Pace)
 
 
 def fit_additive(
@@ -97,6 +108,7 @@ def fit_additive(
     no_interaction: Sequence[int] = (),
     *,
     hold_out: bool = False,
+    pace: Pace | None = None,
 ) -> State:
     """Fit main effects and pairs.
 
@@ -107,8 +119,10 @@ def fit_additive(
     some = problem.at_hand
     n_rows = None if some is problem else len(problem)
     wanted = what_may_enter(some, axes, pairs, most_pairs, no_interaction, n_rows)
+    wanted = wanted if pace is None else replace(wanted, pace=pace)
+    wanted.pace.begins()
     state = _fit_terms(problem, axes, wanted)
-    if hold_out and len(problem) <= FOLD_ROWS:
+    if hold_out and len(problem) <= FOLD_ROWS and not wanted.pace.over("folds"):
         state.fold_eta = _fold_predictor(problem.at_hand, axes, wanted)
     return state
 
@@ -179,10 +193,14 @@ def _rows_for(columns: int) -> int:
 def _fit_terms(problem: Rows, axes: Axes, wanted: Wanted) -> State:
     """Fit given features and pairs."""
     state = found_terms(problem.at_hand, axes, wanted)
-    for _ in range(ROUNDS):
+    for what in ROUNDS:
+        if what != ROUNDS[0] and wanted.pace.over(what):
+            break
         state = _reallocated(with_loss_of(problem, state), axes, state, wanted)
         state.loss = renewed_loss(problem.loss, problem, state)
+        wanted.pace.done(what)
     state = _finished(with_loss_of(problem, state), state, wanted)
+    wanted.pace.done("minimum")
     state.loss = with_loss_of(problem, state).beside(state.eta).loss
     return state
 
@@ -195,7 +213,8 @@ def found_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
     sample = started(problem.some(_rows_for(basis.size)))
     state = penalised_fit(sample, basis, Prior().with_terms(axes, basis.terms), updates=updates_of(problem))
     state.loss = renewed_loss(problem.loss, sample, state)
-    if wanted.pairs and problem.varies:
+    wanted.pace.done("main effects")
+    if wanted.pairs and problem.varies and not wanted.pace.over("pairs"):
         picks = picks_by_variance(axes, state.prior.if_there, columns, least_variance(sample, state))
         most = max((columns - TermBasis.of(axes, picks).size) // PAIR_COLUMNS, 1)
         sample = with_loss_of(sample, state).beside(state.eta)
@@ -212,6 +231,7 @@ def found_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
                 break
             prior = state.prior.with_common(axes, common)
             state = penalised_fit(sample, basis, prior, state, updates=updates_of(problem))
+    wanted.pace.done("pairs")
     return state
 
 
@@ -290,8 +310,10 @@ def _fold_predictor(problem: Problem, axes: Axes, wanted: Wanted) -> np.ndarray 
     if not all(rows.varies for rows in train.values()):
         return None
 
+    alone = replace(wanted, pace=Pace())
+
     def predict(k: int) -> np.ndarray:
-        state = _fit_terms(train[k], axes, wanted)
+        state = _fit_terms(train[k], axes, alone)
         return predictor(problem.part(fold == k), state.basis, state.fit.beta, state.intercept)
 
     eta = np.empty(len(problem))
