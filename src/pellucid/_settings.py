@@ -20,8 +20,13 @@ class Settings:
     checkpoint: Path | None = None
 
     @property
-    def memory(self) -> int:
-        """Bytes that a fit may take: the limit, or half of what is available."""
+    def most_memory(self) -> int:
+        """Bytes beyond which a fit is refused: the limit, or what is available."""
+        return available_memory() if self.memory_limit is None else self.memory_limit
+
+    @property
+    def usual_memory(self) -> int:
+        """Bytes that a fit takes if it has a use for them: the limit, or half of what is available."""
         return available_memory() // 2 if self.memory_limit is None else self.memory_limit
 
 

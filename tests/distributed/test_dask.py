@@ -11,7 +11,13 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor, LooSearch, stability  # noqa: E402
+from pellucid import (  # noqa: E402
+    AdditiveKernelClassifier,
+    AdditiveKernelRegressor,
+    KernelRidge,
+    LooSearch,
+    stability,
+)
 from pellucid.data import first_look, source  # noqa: E402
 from pellucid.kernels import RBF  # noqa: E402
 
@@ -114,9 +120,9 @@ def test_replicated_work_runs_on_the_cluster(table, cluster):
     joblib = pytest.importorskip("joblib")
     X, y = table[["a", "b"]].to_numpy()[:120], table.y.to_numpy()[:120]
     model = AdditiveKernelRegressor(0)
-    here = stability(model, X, y, n_splits=3)
-    with joblib.parallel_backend("dask"):
+    search = LooSearch(KernelRidge(RBF(), alpha=0.1), {"kernel__length_scale": [0.5, 2.0]}, n_jobs=2)
+    here, best = stability(model, X, y, n_splits=3), search.fit(X, y).best_params_
+    with joblib.parallel_config("dask"):
         there = stability(model, X, y, n_splits=3, n_jobs=2)
-    np.testing.assert_allclose(there.test_scores, here.test_scores)
-    assert LooSearch is not None
-    assert RBF is not None
+        assert search.fit(X, y).best_params_ == best
+    np.testing.assert_allclose(there.test_error, here.test_error)

@@ -56,7 +56,7 @@ def fit_command(
         raise UserError(f"--split is a share of the rows from 0 to below 1, got {split:g}.")
     if out is not None and not Path(out).parent.is_dir():
         raise UserError(f"There is no folder {str(Path(out).parent)!r} to write {Path(out).name!r} to.")
-    if Path(table).is_dir():
+    if any(Path(table).rglob("*.parquet")):
         from pellucid.cli.folder import fit_folder
 
         fit_folder(

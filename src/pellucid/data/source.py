@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
+from numbers import Real
 from typing import Any, TypeVar
 
 import narwhals as nw
@@ -91,9 +92,11 @@ def joined(blocks: Sequence[Block]) -> Block:
     first = blocks[0]
     if len(blocks) == 1:
         return first
-    with naming(f"{first.where} to {blocks[-1].where}"):
+    last = blocks[-1].where
+    where = first.where if last == first.where else f"{first.where} to {last}"
+    with naming(where):
         given = {role: _together([block.given[role] for block in blocks]) for role in first.given}
-        return replace(first, X=_together([block.X for block in blocks]), given=given)
+        return replace(first, where=where, X=_together([block.X for block in blocks]), given=given)
 
 
 def aligned(pieces: Iterable[Block], size: int) -> Iterator[Block]:
@@ -292,6 +295,8 @@ def split_roles(given: Mapping[str, Any], n_rows: int | None) -> tuple[dict[str,
     """Roles by name of a column, and roles as arrays, whose lengths are checked."""
     names = {role: value for role, value in given.items() if isinstance(value, str)}
     arrays = {role: value for role, value in given.items() if value is not None and role not in names}
+    if n_rows is not None:
+        arrays = {r: np.full(n_rows, float(v)) if isinstance(v, Real) else v for r, v in arrays.items()}
     for role, values in arrays.items():
         if n_rows is not None and np.shape(values)[:1] != (n_rows,):
             raise ValueError(f"{role} has the shape {np.shape(values)}, but there are {n_rows} rows.")

@@ -19,7 +19,7 @@ import numpy as np
 
 from pellucid._settings import current
 from pellucid.data.coded import Reader, Reading, names_of
-from pellucid.data.first_look import Look, looking, most_at_hand
+from pellucid.data.first_look import ColumnLook, Look, looking, most_at_hand
 from pellucid.data.labels import class_probabilities
 from pellucid.data.passes import Passes
 from pellucid.data.source import Block, Source, block_rows
@@ -133,8 +133,8 @@ def memory_needed(n_features: int, n_rows: int | None) -> int:
     return sample + columns**2 * 8 * _SQUARES + block + _BESIDE
 
 
-def _require(source: Source, limit: int) -> int:
-    """Bytes that are left beyond what a fit takes."""
+def _required(source: Source, limit: int) -> int:
+    """Bytes that a fit takes, if they are within the limit."""
     need = memory_needed(source.n_features, source.n_rows)
     if need > limit:
         raise NotEnoughMemoryError(
@@ -142,7 +142,7 @@ def _require(source: Source, limit: int) -> int:
             f"{format_bytes(limit)} may be used: allow pellucid.settings(memory_limit={_up(need)!r}), "
             f"the smallest that would do, or fit to fewer columns."
         )
-    return limit - need
+    return need
 
 
 def _up(need: int) -> str:
@@ -164,7 +164,7 @@ class Prepared:
 def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
     """Look at all rows, and state one problem per output."""
     settings = current()
-    left = _require(source, settings.memory)
+    left = settings.usual_memory - _required(source, settings.most_memory)
     p = source.n_features
     if getattr(model, "class_weight", None) is not None:
         raise ValueError(
@@ -266,16 +266,16 @@ def _axes(
     return with_bases(fine, [weighed.get(j, axis) for j, axis in enumerate(fine)])
 
 
-def _with_all(x: np.ndarray, weight: np.ndarray, seen: Any, unit: float) -> tuple[np.ndarray, np.ndarray]:
-    """Values and weights of a column: of the sample with the extremes, or all, if there are few."""
-    if seen.levels is not None:
-        gone = [np.nan] * bool(seen.missing and not np.isnan(x).any())
-        return np.append(x, gone), np.append(weight, np.full(len(gone), 1.0))
-    gone = [np.nan] * seen.missing
-    if seen.values is not None:
-        return np.append(seen.values, gone), np.append(seen.masses / unit, np.full(len(gone), 1.0))
-    ends = [seen.low, seen.high, *gone]
-    return np.append(x, ends), np.append(weight, np.full(len(ends), 1.0))
+def _with_all(
+    x: np.ndarray, weight: np.ndarray, seen: ColumnLook, unit: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values and weights of a column: of the sample, with the extremes; or of all rows, if values are few."""
+    if seen.values is not None and seen.masses is not None:
+        x, weight = seen.values, seen.masses / unit
+    more = [np.nan] if seen.missing and not np.isnan(x).any() else []
+    if seen.levels is None and seen.values is None:
+        more += [end for end in (seen.low, seen.high) if not np.any(x == end)]
+    return np.append(x, more), np.append(weight, np.ones(len(more)))
 
 
 def _masses_at(axes: Sequence[tuple[int, Axis]], problem: Problem) -> list[np.ndarray]:

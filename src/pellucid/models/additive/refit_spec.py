@@ -13,6 +13,7 @@ from pellucid.effects.terms import Effect, Term
 from pellucid.features.axis import Basis
 from pellucid.features.term_basis import Axes, TermBasis
 from pellucid.linalg.moments import Moments
+from pellucid.models.additive.engine.all_rows import Rows
 from pellucid.models.additive.engine.loss_numbers import at_level, with_loss_of
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.engine.structure import with_bases

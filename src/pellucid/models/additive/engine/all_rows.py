@@ -210,6 +210,10 @@ class AllRows(Fitted):
         work = partial(_moments, basis, eta, largest, self.dtype if dtype is None else dtype, expected)
         return self._total(work, "sums of products", Moments.plus)
 
+    def takes(self, eta: Vector) -> bool:
+        """Whether a predictor is one of these rows, and not of those at hand."""
+        return isinstance(eta, Eta)
+
     def here(self, eta: Eta) -> np.ndarray:
         """A predictor at the rows that are at hand."""
         return eta.at(self.at_hand, self.dtype)
