@@ -2,13 +2,13 @@
 
 __all__ = [
     "FidelityWarning",
+    "GeometryWarning",
     "IllConditionedWarning",
     "IndefiniteKernelError",
     "ModelFileError",
     "NotEnoughMemoryError",
     "RateWarning",
     "SearchWarning",
-    "UnitsWarning",
     "WeightWarning",
 ]
 
@@ -37,13 +37,13 @@ class FidelityWarning(UserWarning):
     """Coefficients are about to be used for prediction where they follow the kernel model poorly."""
 
 
+class GeometryWarning(UserWarning):
+    """Geometries, forces and energies do not go together: units, signs, the order of atoms, too few."""
+
+
 class RateWarning(UserWarning):
     """Fractions were given where counts are expected, and are taken as rates."""
 
 
 class WeightWarning(UserWarning):
     """Weights have a mean far from one, and are taken for precisions rather than counts."""
-
-
-class UnitsWarning(UserWarning):
-    """Energies and forces of a molecule do not go together: other units, or gradients for forces."""

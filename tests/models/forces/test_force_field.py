@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from pellucid import ForceField, load, save
-from pellucid.exceptions import UnitsWarning
+from pellucid.exceptions import GeometryWarning
 from pellucid.features.geometry import Descriptors, inverse_distances
 from pellucid.kernels import RBF, Linear, Matern, RationalQuadratic
 from pellucid.models.forces import choice, solve
@@ -320,7 +320,7 @@ def test_two_atoms():
     ("factor", "message"), [(-1.0, "-1 times .*gradients"), (0.0433641, "Are their units")]
 )
 def test_energies_that_do_not_go_with_forces(factor, message):
-    with pytest.warns(UnitsWarning, match=message):
+    with pytest.warns(GeometryWarning, match=message):
         ForceField(Matern(8.0, nu=2.5), alpha=1e-6).fit(R, F, energies=factor * E, atoms=ATOMS)
 
 
@@ -376,8 +376,14 @@ def test_bad_settings(settings, error, message):
         ForceField(**settings).fit(R, F, atoms=ATOMS)
 
 
+def test_forces_of_which_nothing_is_learned():
+    rng = np.random.default_rng(0)
+    with pytest.warns(GeometryWarning, match="hardly anything was learned"):
+        ForceField().fit(R[:20], Descriptors.of(R[:20]).pull_back(rng.normal(size=(20, 6))), atoms=ATOMS)
+
+
 def test_forces_that_move_the_whole_molecule():
-    with pytest.warns(UnitsWarning, match="% of the squares of the forces"):
+    with pytest.warns(GeometryWarning, match="% of the squares of the forces"):
         ForceField(Matern(8.0, nu=2.5), alpha=1e-6).fit(R, F + np.array([0.2, 0.0, 0.0]), atoms=ATOMS)
 
 

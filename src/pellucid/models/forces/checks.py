@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.data.elements import SYMBOLS, atomic_number
-from pellucid.exceptions import UnitsWarning
+from pellucid.exceptions import GeometryWarning
 from pellucid.kernels import RBF, Matern, RationalQuadratic
 from pellucid.kernels.stationary import _Stationary
 
@@ -18,6 +18,7 @@ _NAMED: dict[str, _Stationary] = {
     "rational_quadratic": RationalQuadratic(),
 }
 _ALIKE = 0.5  # share of the variance of energies that forces explain, if need be after a change of unit
+_UNLEARNED = 0.95  # of the size of forces: an error above it is that of predicting zero, give or take
 _RIGID = (
     0.01  # share of the squares of forces that may move or turn the whole: rounding of programs is far below
 )
@@ -114,8 +115,21 @@ def warn_of_rigid_motion(F: np.ndarray, y: np.ndarray) -> None:
             f"{100 * left:.2g} % of the squares of the forces move or turn the molecule as a whole, which "
             f"no energy of its shape does. They are left out. Are forces and positions in the same "
             f"coordinates, and atoms in the same order?",
-            UnitsWarning,
+            GeometryWarning,
             stacklevel=4,
+        )
+
+
+def warn_of_poor_forces(error: float, y: np.ndarray) -> None:
+    """Say so where forces of geometries left out are predicted hardly better than by zero."""
+    spread = float(np.sqrt(np.mean(y**2, axis=1)).mean())
+    if error > _UNLEARNED * spread > 0:
+        warnings.warn(
+            f"Forces of geometries left out have an error of {error:.3g}, and are {spread:.3g} themselves: "
+            f"hardly anything was learned. Are atoms in the same order in all geometries, and are there "
+            f"enough of them?",
+            GeometryWarning,
+            stacklevel=3,
         )
 
 
@@ -135,7 +149,7 @@ def warn_of_units(E: np.ndarray, found: np.ndarray) -> None:
     )
     warnings.warn(
         f"Energies are about {factor:.3g} times those that follow from the forces. {cause}.",
-        UnitsWarning,
+        GeometryWarning,
         stacklevel=3,
     )
 

@@ -19,6 +19,7 @@ from pellucid.models.forces.checks import (
     check_forces,
     check_geometries,
     check_same_atoms,
+    warn_of_poor_forces,
     warn_of_rigid_motion,
     warn_of_units,
 )
@@ -188,6 +189,8 @@ class ForceField(BaseEstimator):
                 self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
                 problem, self.trials_ = data.state(self.kernel, self.alpha, self.permutations_)
             a = self._solve(problem, data.from_atoms(self.dual_coef_) if again else None)
+        if self.trials_ is not None:
+            warn_of_poor_forces(self.trials_.errors[self.trials_.best], data.unit * data.y)
         self.kernel_, self.alpha_ = problem.kernel.kernel, problem.alpha
         self.scale_ = data.unit**2 * float(problem.y.ravel() @ a) / problem.size
         self.R_fit_, self.F_fit_ = R, F
