@@ -24,7 +24,9 @@ def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarra
     Kernels of strings, graphs and molecules see a list of these, or a column of a table that ``on`` names;
     columns that the kernel does not read are not looked at then.
     """
-    refuse_rows_beyond_memory(estimator, X)
+    of_objects = isinstance(kernel, Kernel) and kernel.reads_objects
+    if not (of_objects and isinstance(X, str)):  # which is one object rather than a path
+        refuse_rows_beyond_memory(estimator, X)
     frame = columns_of_formula(estimator, X, reset=reset)
     text = []
     if frame is not None:

@@ -474,3 +474,13 @@ def test_one_object_is_not_taken_for_rows():
     with pytest.raises(TypeError, match="got one dict"):
         model.predict(graph)
     assert model.part_contributions(graph).prediction == pytest.approx(model.predict([graph])[0])
+
+
+def test_models_made_from_sums_have_no_rows_to_explain_by():
+    texts = ["".join(letters) for letters in np.random.default_rng(6).choice(list("ACGT"), (40, 12))]
+    y = np.array([text.count("CG") for text in texts], dtype=float)
+    model = KernelRidge(Spectrum(2, alphabet="ACGT"), alpha=0.1, updatable=True).fit(texts[:30], y[:30])
+    model.update(texts[30:], y[30:])
+    for ask in (model.part_contributions, lambda rows: deletion_fidelity(model, rows)):
+        with pytest.raises(ValueError, match=r"read from the training rows.*refit"):
+            ask(texts[:2])

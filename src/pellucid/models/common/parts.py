@@ -44,6 +44,7 @@ class PartsReading:
             One for one object, a list for rows.
         """
         check_is_fitted(self)
+        _require_training_rows(self)
         single = isinstance(X, str | dict) or hasattr(X, "GetNumAtoms") or hasattr(X, "adj")
         single = single or hasattr(X, "edge_labels")
         rows = self._check_new_rows([X] if single else X)  # type: ignore[attr-defined]
@@ -158,5 +159,15 @@ def deletion_fidelity(model: Any, X: Any, *, how: str = "mask", output: int = 0)
     1.0
     """
     check_is_fitted(model)
+    _require_training_rows(model)
     rows = model._check_new_rows(X)
     return measure_deletion(model.kernel_, rows, model.X_fit_, model._dual[:, output], how=how)
+
+
+def _require_training_rows(model: Any) -> None:
+    """Raise if there are none from which contributions could be read."""
+    if len(model.X_fit_) == 0:
+        raise ValueError(
+            "Contributions of parts are read from the training rows, and this model was made from sums by "
+            "update or merge, so it has none. refit(X, y) with all rows gives a model with them."
+        )

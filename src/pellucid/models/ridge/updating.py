@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from copy import copy
 from functools import reduce
+from inspect import getattr_static
 from typing import Any, Self
 
 import numpy as np
@@ -37,6 +38,9 @@ class UpdatingRidge(KernelRidgeBase):
     def __getattr__(self, name: str) -> Any:
         if name in _OF_ROWS and "X_fit_" in vars(self) and self._without_rows:
             raise AttributeError(_GONE)
+        asked = getattr_static(type(self), name, None)
+        if isinstance(asked, property):  # which raised an AttributeError: once more, for what it says
+            return asked.__get__(self)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
