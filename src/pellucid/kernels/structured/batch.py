@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import shortest_path
 from pellucid.kernels.structured.graph import Graph
 from pellucid.kernels.structured.letters import number_values
 
+_FOLDED = 32  # numbers per node up to which colours of neighbours are joined without numbering them anew
 _SMALL = 96  # nodes up to which distances come from powers of dense matrices
 
 
@@ -75,13 +76,17 @@ class Batch:
         width = np.int64(codes.max(initial=0)) + 1
         codes = np.sort(self.source * width + codes) - self.source * width  # sorted around each node
         start = np.cumsum(degree) - degree
-        made = colours
+        made, largest = colours, base - 1
         for j in range(int(degree.max(initial=0))):
+            if (largest + 1) * width > _FOLDED * n:  # numbers stay small, so that they are found in a table
+                made = number_values(made)[1]
+                largest = int(made.max(initial=0))
             code = np.zeros(n, dtype=np.int64)  # 0: there is no such neighbour
             has = np.flatnonzero(degree > j)
             code[has] = codes[start[has] + j]
-            made = number_values(made * width + code)[1]
-        return made
+            made = made * width + code
+            largest = largest * int(width) + int(width) - 1
+        return number_values(made)[1]
 
     def distances(self) -> list[np.ndarray]:
         """Steps between all nodes of each graph, -1 where there is no path; graphs of one size together."""
