@@ -33,7 +33,7 @@ from threadpoolctl import threadpool_limits
 from pellucid import AdditiveKernelRegressor, KernelGLMRegressor, KernelRidge, LooSearch
 
 LEVELS = [0.1, 0.5, 0.9]
-TRAIN, TEST, SEEDS = 1000, 3000, 6
+TRAIN, TEST, SEEDS = 800, 3000, 3
 LANDMARKS, KERNEL_ROWS = 300, 8000  # of counts
 
 

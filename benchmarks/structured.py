@@ -63,6 +63,11 @@ MOLECULES = {
     "WL": [WeisfeilerLehman(d) for d in (1, 2, 3)],
     "Tanimoto + WL": [Tanimoto(r) + WeisfeilerLehman(d) for r in (1, 2) for d in (2, 3)],
 }
+PUBLISHED = {  # the inputs are computed descriptors as well as fingerprints
+    "esol": "support vectors 0.569 ± 0.052, random forest 0.663 ± 0.074",
+    "freesolv": "support vectors 0.852 ± 0.171, random forest 1.143 ± 0.230",
+    "lipophilicity": "support vectors 0.577 ± 0.039, random forest 0.659 ± 0.031",
+}
 _LARGE = 1500  # molecules
 
 
@@ -115,9 +120,10 @@ def promoters(folds: int, only: str | None, keep: str | None) -> None:
     print("  published, Towell et al. 1990: KBANN 4, network 8, O'Neill 12, nearest neighbour 13, ID3 19")
     for name in ("weighted degree", "both"):
         search = LooSearch(KernelRidgeClassifier(), {"kernel": STRINGS[name]}).fit(rows, y)
-        found = strongest(search.part_contributions(rows[y]), 14)
+        explained = search.part_contributions(rows[y])
         print(
-            f"  {name}: strongest positions of promoters {found}\n"
+            f"  {name}: strongest windows of six letters in promoters begin at {windows(explained, 6, 2)}, "
+            f"strongest positions {strongest(explained, 14)}\n"
             f"    the box at -35 is at 14 to 19, that at -10 begins at 36 to 38; transcription at 50"
         )
         print("\n".join("    " + line for line in str(search.best_estimator_.motifs(14)).splitlines()))
@@ -144,7 +150,11 @@ def splice(folds: int, only: str | None, keep: str | None) -> None:
     print(
         "  published, StatLog's names file (1992, 3186 sequences, one split): radial basis functions 4.1 %,"
     )
-    print("  dipole 4.8 %, quadratic discriminant 5.9 %, C4.5 7.6 %, back-propagation 8.8 %")
+    print("  dipole 4.8 %, quadratic discriminant 5.9 %, C4.5 7.6 %, back-propagation 8.8 %;")
+    print(
+        "  the repository's page (ten folds of 1000 examples; errors among neither, EI, IE): KBANN 4.6, 7.6,"
+    )
+    print("  8.5 %, back-propagation 5.3, 5.7, 10.8 %")
 
 
 def mutag(folds: int, only: str | None, keep: str | None) -> None:
@@ -165,6 +175,7 @@ def mutag(folds: int, only: str | None, keep: str | None) -> None:
         print(f"{'':20s}{kernel_of(search)}  {deletion_fidelity(search.best_estimator_, graphs)}")
     tell("chosen among all", choice.errors.reshape(folds, 10).sum(axis=1) / len(y))
     print(f"{'':20s}{choice}")
+    print("  published, Xu et al. 2019, table 1 (ten folds once, ± over folds): WL subtrees 0.904 ± 0.057")
     if only is None or "GraKeL" in only:
         _mutag_rival(graphs, y, folds)
 
@@ -210,6 +221,9 @@ def molecules(name: str, folds: int, only: str | None, keep: str | None) -> None
     if choice.best:
         tell("pellucid, chosen among all", choice.errors)
         print(f"{'':20s}{choice}")
+    print(
+        f"  published, Jiang et al. 2021, table 6 (50 splits 80/10/10, spread over splits): {PUBLISHED[name]}"
+    )
     if only is None or "GP" in only:
         K, errors, start = Tanimoto(2)(rows), [], time.process_time()
         for train, test in splits:
@@ -239,6 +253,16 @@ def strongest(explained: list, most: int) -> list[int]:
     """Positions that contribute most on average."""
     profile = np.mean([one.positions for one in explained], axis=0)
     return sorted(np.argsort(-profile)[:most].tolist())
+
+
+def windows(explained: list, width: int, most: int) -> list[int]:
+    """Where windows that do not overlap begin, those that contribute most on average first."""
+    profile = np.mean([one.positions for one in explained], axis=0)
+    picked: list[int] = []
+    for at in np.argsort(-np.convolve(profile, np.ones(width), "valid")).tolist():
+        if len(picked) < most and all(abs(at - other) >= width for other in picked):
+            picked.append(at)
+    return picked
 
 
 def tenths(y: np.ndarray, seed: int) -> list:

@@ -106,5 +106,5 @@ def test_bad_parameters():
 def test_without_rdkit_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "rdkit", None)
     chem.molecule.cache_clear()
-    with pytest.raises(ImportError, match=r"pip install pellucid\[chem\]"):
+    with pytest.raises(ImportError, match=r"pip install 'pellucid\[chem\]'"):
         Tanimoto()(["CCO"])

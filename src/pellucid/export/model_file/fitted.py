@@ -93,10 +93,15 @@ FITTED: dict[str, dict[str, Any]] = {
         "intercept_": Numbers,
     },
     "AdditiveKernelClassifier": {"loss": str | Loss, "class_weight": str | dict | None},
+    "AdditiveKernelRegressor KernelGLMRegressor InterpretableKernelRegressor": {
+        "quantile": float | int | list | tuple | np.ndarray
+    },
     _ADDITIVE: {
         "loss_": Loss,
         "losses_?": list[Loss],  # which files of earlier versions lack, as the next
         "outputs_?": list[str],
+        "max_time": float | int | None,
+        "verbose": int,
         "tables_": "TermTables",
         "_refit_spec": "RefitSpec",
         "receipt_": "Receipt",

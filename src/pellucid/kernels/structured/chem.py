@@ -17,7 +17,7 @@ def rdkit_chem() -> Any:
     try:
         from rdkit import Chem
     except ImportError:
-        raise ImportError("Kernels on molecules need RDKit: pip install pellucid[chem]") from None
+        raise ImportError("Kernels on molecules need RDKit: pip install 'pellucid[chem]'") from None
     return Chem
 
 

@@ -41,8 +41,6 @@ def in_order(values: np.ndarray, levels: Sequence[float]) -> np.ndarray:
     >>> in_order(np.array([[3.0, 1.0, 2.0]]), [0.1, 0.5, 0.9])
     array([[1., 2., 3.]])
     """
-    if values.shape[1] != len(levels):
-        raise ValueError(f"There are {values.shape[1]} predictions for {len(levels)} levels.")
     rank = np.argsort(np.argsort(levels, kind="stable"), kind="stable")
     return np.sort(values, axis=1)[:, rank]
 
