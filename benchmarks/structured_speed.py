@@ -29,6 +29,8 @@ from typing import Any
 import numpy as np
 from _measure import in_own_process, measure
 from _structured import grakel_graphs, read_molecules, read_mutag, read_splice
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.preprocessing import normalize
 
 from pellucid import KernelRidge
 from pellucid.kernels import MinMax, ShortestPath, Spectrum, Tanimoto, WeightedDegree, WeisfeilerLehman
@@ -81,6 +83,15 @@ def strings() -> None:
     for degree in (2, 4, 8):
         kernel, peer = WeightedDegree(degree), WeightedDegreeStringKernel(degree=degree)
         beside(str(kernel), lambda k=kernel: k(rows), lambda p=peer: p(rows, rows), 2)
+    print("peer: CountVectorizer of scikit-learn, of which the rows are multiplied")
+    for k in (3, 5):
+        words = CountVectorizer(analyzer="char", ngram_range=(k, k), lowercase=False)
+
+        def counted(words: CountVectorizer = words) -> np.ndarray:
+            table = normalize(words.fit_transform(rows).astype(float))
+            return (table @ table.T).toarray()
+
+        beside(str(Spectrum(k)), lambda k=k: Spectrum(k)(rows), counted, 2)
 
 
 def graphs() -> None:
@@ -104,9 +115,9 @@ def graphs() -> None:
     for depth in (1, 3, 5):
         kernel = WeisfeilerLehman(depth, edge_labels=False)
         peer = PeerTrees(n_iter=depth, base_graph_kernel=VertexHistogram, normalize=True)
-        beside(f"WeisfeilerLehman({depth})", kernel, peer.fit_transform, made=(ours, theirs))
+        beside(f"WeisfeilerLehman({depth})", kernel, peer.fit_transform, 20, (ours, theirs))
     peer = PeerPath(normalize=True)
-    beside("ShortestPath()", ShortestPath(), peer.fit_transform, made=(ours, theirs))
+    beside("ShortestPath()", ShortestPath(), peer.fit_transform, 10, (ours, theirs))
 
 
 def molecules() -> None:

@@ -57,13 +57,15 @@ left.legend(frameon=False)
 found = model.predict(test)[1]
 right.plot(truth.ravel(), found.ravel(), ".", markersize=2)
 right.axline((0, 0), slope=1, color="0.5", linewidth=1)
-right.set(xlabel="true force (kcal/mol/Å)", ylabel="predicted force")
-right.set_title(f"R² = {model.score(test, truth):.5f}")
+right.set(xlabel="true force (kcal/mol/Å)", ylabel="predicted force (kcal/mol/Å)")
+right.set_title(
+    f"mean absolute error {np.abs(found - truth).mean():.2g}, 1 − R² = {1 - model.score(test, truth):.0e}"
+)
 
 # %%
 # Forces arise along pairs of atoms, and the parts add up to the prediction exactly. Here one bond is
 # stretched: it pulls.
 stretched = REST.copy()
 stretched[1] *= 1.25
-plot_molecule(model, stretched)
+plot_molecule(model, stretched, energy_unit="kcal/mol")
 plt.show()

@@ -74,3 +74,31 @@ class Deadline:
     def over(self) -> bool:
         """Whether the time is up."""
         return time.monotonic() >= self.end
+
+
+class Watch:
+    """Progress and the end of the time together, for searches that go on while there is time.
+
+    Examples
+    --------
+    >>> watch = Watch("choosing", max_time=60.0)
+    >>> watch.step("first"), watch.cut
+    (True, False)
+    """
+
+    def __init__(
+        self, label: str, total: int | None = None, max_time: float | None = None, verbose: int = 0
+    ) -> None:
+        self.progress, self.deadline = Progress(label, total, verbose=verbose), Deadline(max_time)
+        self.cut = False
+        """Whether a search was told to stop."""
+
+    def step(self, detail: str = "") -> bool:
+        """Note a finished step; whether there is time for another."""
+        self.progress.step(detail)
+        self.cut = self.cut or self.deadline.over
+        return not self.cut
+
+    def close(self) -> None:
+        """Wipe the line."""
+        self.progress.close()

@@ -2,6 +2,7 @@
 
 __all__ = [
     "FidelityWarning",
+    "GeometryWarning",
     "IllConditionedWarning",
     "IndefiniteKernelError",
     "ModelFileError",
@@ -34,6 +35,10 @@ class SearchWarning(UserWarning):
 
 class FidelityWarning(UserWarning):
     """Coefficients are about to be used for prediction where they follow the kernel model poorly."""
+
+
+class GeometryWarning(UserWarning):
+    """Geometries, forces and energies do not go together: units, signs, the order of atoms, too few."""
 
 
 class RateWarning(UserWarning):

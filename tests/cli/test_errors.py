@@ -53,7 +53,7 @@ def bad(tmp_path):
         (["weights.csv", "-t", "y", "--loss", "hinge", "--task", "regression"], "hinge"),
         (
             ["weights.csv", "-t", "y", "--loss", "gamma", "--task", "counts"],
-            "Counts go with the Poisson loss",
+            "Counts go with the losses poisson and negative_binomial",
         ),
         (["tiny.csv", "-t", "y"], "too few rows"),
         (["weights.csv", "-t", "y", "-m", "ridge", "--offset", "x"], "ridge takes no offset"),

@@ -30,3 +30,19 @@ def test_products_of_unary_counts_are_sums_of_minima():
     dense = A.toarray()
     assert_allclose(count_products(ones, ones), np.minimum(dense[:, None], dense).sum(axis=2))
     assert unary(A[:0]).shape[0] == 0
+
+
+def test_tables_of_few_and_of_many_cells_are_the_same():
+    """A few cells are summed in place; with many, places are sorted."""
+    rng = np.random.default_rng(2)
+    row, column, value = rng.integers(5, size=200), rng.integers(9, size=200), rng.random(200)
+    dense = np.zeros((5, 9))
+    np.add.at(dense, (row, column), value)
+    for n_columns in (9, 9000):
+        table = count_table(row, column, value, (5, n_columns))
+        assert_allclose(table.toarray()[:, :9], dense)
+        assert table.has_sorted_indices
+        assert table.nnz == np.count_nonzero(dense)
+    nothing = np.zeros(0, dtype=int)
+    assert count_table(nothing, nothing, np.zeros(0), (0, 0)).shape == (0, 0)
+    assert count_table(nothing, nothing, np.zeros(0), (3, 0)).shape == (3, 0)

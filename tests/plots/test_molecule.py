@@ -24,3 +24,10 @@ def test_one_geometry_at_a_time():
     model = ForceField("rbf").fit(R, forces(R), atoms=ATOMS)
     with pytest.raises(ValueError, match="one geometry"):
         plot_molecule(model, R[:2])
+
+
+def test_units_are_named():
+    model = ForceField("rbf").fit(R, forces(R), atoms=ATOMS)
+    ax = plot_molecule(model, REST, energy_unit="kcal/mol")
+    assert ax.get_title(loc="left").endswith("kcal/mol")
+    assert "kcal/mol/Å" in ax.figure.axes[1].get_ylabel()

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from pellucid import KernelRidge, plot_sequence, plot_structure, structure_svg
 from pellucid.effects import SiteMap
+from pellucid.effects.layout import by_distance
 from pellucid.kernels import RBF, Spectrum, Tanimoto, WeisfeilerLehman
 
 WORDS = ["TATAAT", "GCGCGC", "TATACC", "GGCCGG"]
@@ -89,3 +90,19 @@ def test_what_cannot_be_drawn(explained):
     assert numbers.parts == ("RBF(length_scale=1)",)
     with pytest.raises(ValueError, match="No kernel of this model counts parts"):
         _ = numbers.positions
+
+
+def test_large_graphs_are_laid_out_by_landmarks():
+    """A path stays in order, and the distances of a grid are kept by and large."""
+    n = 900
+    path = by_distance(n, tuple((v, v + 1) for v in range(n - 1)))
+    steps = np.diff(path[:, 0])
+    assert (steps > 0).all() or (steps < 0).all()
+    side = 30
+    grid = [(v, v + 1) for v in range(n) if (v + 1) % side] + [(v, v + side) for v in range(n - side)]
+    places = by_distance(n, tuple(grid))
+    far = np.linalg.norm(places[0] - places[-1])
+    assert far > 0.9 * np.linalg.norm(places - places.mean(axis=0), axis=1).max()
+    near = np.array([np.linalg.norm(places[u] - places[v]) for u, v in grid])
+    assert near.max() < 0.1 * far
+    assert np.isfinite(by_distance(n, ())).all()

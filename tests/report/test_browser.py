@@ -384,7 +384,9 @@ def test_molecules_and_graphs_are_drawn(visit, scheme):
         assert seen.answers() == pytest.approx(model.predict([smiles[i]]), abs=1e-9)
     assert seen.page.locator("#why textarea").count() == 0
     assert "nothing can be typed in" in seen.page.inner_text("#why")
-    assert seen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    for width in (400, 720, 1100, 1280):
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     seen.check()
     graphs = [(["<b>A", "B"], [(0, 1)]), (["A"], []), ([], [])]
     model = KernelRidge(WeisfeilerLehman(1), alpha=0.1).fit(graphs, [1.0, 2.0, 3.0])

@@ -70,10 +70,9 @@ def running():
 
     started = []
 
-    def run(app):
-        config = uvicorn.Config(
-            app, port=0, log_level="warning", access_log=False, lifespan="off", ws="none", proxy_headers=False
-        )
+    def run(app, **options):
+        options = {"lifespan": "off", "ws": "none", "proxy_headers": False, **options}
+        config = uvicorn.Config(app, port=0, log_level="warning", access_log=False, **options)
         server, sock = uvicorn.Server(config), config.bind_socket()
         thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
         thread.start()

@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import socket
+import time
 
 import numpy as np
 import pytest
 
 from pellucid.serve import create_app
 from pellucid.serve.guard import Guard, Limits
+from pellucid.serve.patience import patient_protocol
 from pellucid.serve.run import is_loopback, serve
 
 TOKEN = "0123456789abcdefghij"
@@ -106,6 +109,32 @@ def test_a_slow_body_is_not_waited_for(models):
     scope = {"type": "http", "method": "POST", "path": "/predict", "headers": headers, "query_string": b""}
     asyncio.run(asyncio.wait_for(app(scope, receive, send), 5))
     assert answers[0]["status"] == 408
+
+
+@pytest.mark.parametrize("first", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\nGET / H"])
+def test_a_header_that_does_not_come_is_not_waited_for(models, running, first):
+    address = running(create_app(models("tables")[0]), http=patient_protocol(0.3))
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as slow:
+        slow.sendall(first)
+        answer = b""
+        while part := slow.recv(65536):  # ends when the server closes
+            answer += part
+    assert answer.startswith(b"HTTP/1.1 200" if first.count(b"GET") == 2 else b"")
+
+
+def test_a_connection_that_is_used_stays_open(models, running):
+    import http.client
+
+    address = running(create_app(models("tables")[0]), http=patient_protocol(0.3))
+    client = http.client.HTTPConnection(address.removeprefix("http://"), timeout=10)
+    for _ in range(3):
+        client.request("GET", "/")
+        answer = client.getresponse()
+        assert answer.status == 200
+        answer.read()
+        time.sleep(0.2)
+    client.close()
 
 
 def test_other_hosts_and_other_sites(client):

@@ -26,7 +26,7 @@ def chosen(request):
     X, y = sample(name, 200, seed=seed)
     Z = spectral(rbf(X, gamma=0.15))
     problem = GLMProblem(y, np.ones(200), np.zeros(200), as_loss(name))
-    return Z, problem, choose_by_loo(Z, problem, None).best
+    return Z, problem, choose_by_loo(Z, [problem], None).best
 
 
 @pytest.mark.parametrize("factor", [0.1, 1.0, 10.0])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pellucid
 from pellucid.cli.errors import UserError
+from pellucid.losses.convert import losses_of
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Choice:
     takes: str = "all"
     """As in :class:`~pellucid.cli.table_spec.TableSpec`."""
     counts: bool = False
-    """Whether it has a Poisson loss."""
+    """Whether it has losses for counts."""
     growth: float = 1.0
     """Time grows at most with this power of the number of rows."""
 
@@ -39,8 +40,9 @@ class Choice:
         for name, value in options.items():
             if name not in parameters:
                 raise UserError(f"The model {self.name} has no option --{name} for {task}.")
-            if name == "loss" and task == "counts" and value != "poisson":
-                raise UserError(f"Counts go with the Poisson loss, not with {value!r}; see --task.")
+            if name == "loss" and task == "counts" and value not in losses_of("counts"):
+                known = " and ".join(losses_of("counts"))
+                raise UserError(f"Counts go with the losses {known}, not with {value!r}; see --task.")
         return cls(**options)
 
 

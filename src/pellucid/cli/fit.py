@@ -19,7 +19,7 @@ from pellucid.cli.scores import measure
 from pellucid.cli.table_spec import TableSpec
 from pellucid.cli.tables import read_table
 from pellucid.cli.training import Training, held_out_rows, training_rows
-from pellucid.effects.measures import TITLES, as_words
+from pellucid.effects.measures import as_words, title
 from pellucid.effects.term_table import features_of
 
 _PILOT = 2000  # most rows of the small fit from which a large one is forecast, at most a quarter of them all
@@ -44,6 +44,7 @@ def fit_command(
     refit: bool,
     seed: int,
     loss: str | None,
+    quantile: str | None,
     interactions: str | None,
     sheet: str | None,
     out: str | None,
@@ -59,7 +60,12 @@ def fit_command(
     training = training_rows(read_table(table, sheet=sheet), loss=loss, kernel=kernel, **roles)
     if training.formula is not None and columns_read(training.formula.kernel()):
         choice = replace(choice, takes="filled")  # kernels read the columns that they name, as they are
-    options = {"loss": loss, "interactions": _pairs(interactions), "weights": roles.get("weights_as")}
+    options = {
+        "loss": loss,
+        "quantile": _levels(quantile),
+        "interactions": _pairs(interactions),
+        "weights": roles.get("weights_as"),
+    }
     estimator = choice.make(training.target.task, {k: v for k, v in options.items() if v is not None})
     say(f"Rows: {len(training):,}; features: {training.X.shape[1]}; model: {choice.name}, {choice.title}.")
     fitted = _fit_and_score(estimator, training, choice, split, refit, seed)
@@ -144,6 +150,17 @@ def _pairs(text: str | None) -> Any:
     return pairs
 
 
+def _levels(text: str | None) -> float | list[float] | None:
+    """One level, or several with commas."""
+    if text is None:
+        return None
+    try:
+        levels = [float(level) for level in text.split(",")]
+    except ValueError:
+        raise UserError(f"--quantile is a level such as 0.9, or several as 0.1,0.9; got {text!r}.") from None
+    return levels if len(levels) > 1 else levels[0]
+
+
 # ----------------------------------------------------------------------- telling
 def _document(fitted: Fitted, out: str | None) -> dict[str, Any]:
     spec = fitted.spec
@@ -174,9 +191,9 @@ def _tell(fitted: Fitted, out: str | None) -> None:
         )
     if spec.held_out:
         show(f"\nOn {100 * spec.split:g} % of the rows, held out from all choices:")
-        width = max(len(TITLES[name]) for name in spec.held_out)
+        width = max(len(title(name)) for name in spec.held_out)
         for name, value in spec.held_out.items():
-            show(f"  {TITLES[name]:<{width}}  {as_words(name, value)}")
+            show(f"  {title(name):<{width}}  {as_words(name, value)}")
     took = f"Fitted in {fitted.seconds:.1f} s"
     if out is None:
         say(f"{took}; not saved (--out model.pellucid keeps it).")

@@ -42,6 +42,7 @@ class Roles(TypedDict, total=False):
     exposure: str | None
     offset: str | None
     drop: list[str] | None
+    event: str | None
 
 
 # -------------------------------------------------------------------------- the table
@@ -120,7 +121,25 @@ ModelNames = Annotated[
         "the task that are installed and not too slow for the table.",
     ),
 ]
-Loss = Annotated[str | None, _fit(help="squared, poisson, gamma, logistic, ...")]
+Loss = Annotated[
+    str | None,
+    _fit(
+        help="squared, huber, quantile, expectile; poisson, negative_binomial; gamma, tweedie; binomial; cox "
+        "(with --event); logistic, ordinal."
+    ),
+]
+Quantile = Annotated[
+    str | None,
+    _fit(metavar="LEVELS", help="Levels of --loss quantile or expectile, such as 0.9 or 0.1,0.5,0.9."),
+]
+Event = Annotated[
+    str | None,
+    _data(
+        metavar="COLUMN",
+        help="Column that is 1 where the target is the time of an event, 0 where a row left without one; "
+        "for --loss cox.",
+    ),
+]
 Interactions = Annotated[
     str | None,
     _fit(help="auto, how many pairs at most, or which: age*income,age*sex. Additive only."),

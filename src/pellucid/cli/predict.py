@@ -12,6 +12,7 @@ from pellucid.cli.kinds import as_text, convert, understand
 from pellucid.cli.scores import in_words, measure
 from pellucid.cli.stored import Stored, load_model
 from pellucid.cli.tables import Source, read_table, write_table
+from pellucid.effects.outcome_measures import losses_of
 
 _BLOCK = 20_000  # rows predicted at a time
 
@@ -57,7 +58,7 @@ def _in_blocks(
             rows = slice(start, start + _BLOCK)
             some = X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
             part = {key: values[rows] for key, values in known.items()}
-            made: dict[str, Any] = {"prediction": catalog.predict(stored.model, some, part)}
+            made = _named(stored.model, catalog.predict(stored.model, some, part))
             if proba:
                 made |= _probabilities(stored, some, part)
             if interval is not None:
@@ -66,6 +67,14 @@ def _in_blocks(
             done = start + len(parts[-1])
             clock.left(clock.elapsed / done * (len(X) - done))
     return pd.concat(parts, ignore_index=True)
+
+
+def _named(model: Any, answers: np.ndarray) -> dict[str, Any]:
+    """Predictions as columns; of several outputs with their names."""
+    if answers.ndim == 1:
+        return {"prediction": answers}
+    names = getattr(model, "outputs_", None) or range(answers.shape[1])
+    return {f"prediction_{name}": column for name, column in zip(names, answers.T, strict=True)}
 
 
 def _probabilities(stored: Stored, X: Any, known: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -100,6 +109,8 @@ def _tell_score(stored: Stored, source: Source, X: Any, known: dict[str, np.ndar
     spec = stored.spec
     if spec is None or spec.target not in source.frame.columns:
         return
+    if any(loss.kind == "survival" for loss in losses_of(stored.model)):
+        return  # times alone do not say which of them ended with an event
     column = source.frame[spec.target]
     if understand(column, comma=source.comma).values.isna().any():
         return

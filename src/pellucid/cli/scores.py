@@ -6,12 +6,13 @@ import numpy as np
 
 from pellucid.cli.catalog import predict
 from pellucid.effects.measures import (
-    TITLES,
     as_words,
     measures_of_classes,
     measures_of_counts,
     measures_of_numbers,
+    title,
 )
+from pellucid.effects.outcome_measures import losses_of, outcome_of
 
 MAIN = {"regression": "rmse", "classification": "log_loss", "counts": "deviance"}
 """The measure by which models are ranked; smaller is better."""
@@ -28,6 +29,9 @@ def measure(
         P = predict(model, X, known, "predict_proba") if hasattr(model, "predict_proba") else None
         return measures_of_classes(y, predict(model, X, known), model.classes_.tolist(), weight, P)
     y, mu = np.asarray(y, dtype=float), predict(model, X, known)
+    losses = losses_of(model)
+    if losses and losses[0].name not in ("squared", "poisson"):
+        return outcome_of(losses, y, mu, weight, **known).measures()
     if task == "counts":
         return measures_of_counts(y, mu, amount_of(known, len(y)), weight)
     return measures_of_numbers(y, mu, weight)
@@ -40,4 +44,4 @@ def amount_of(known: dict[str, Any], n: int) -> np.ndarray:
 
 def in_words(found: dict[str, float]) -> str:
     """All measures in one line."""
-    return ", ".join(f"{TITLES.get(name, name)} {as_words(name, value)}" for name, value in found.items())
+    return ", ".join(f"{title(name)} {as_words(name, value)}" for name, value in found.items())

@@ -7,9 +7,17 @@ import pandas as pd
 
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import Told, as_text, understand
+from pellucid.losses import REGISTRY
 
 _MANY_CLASSES = 100
 _MANY_SCORES = 20  # different numbers with decimals that may still be classes, such as 0.5, 1, 1.5
+_TASK_OF_LOSS = {
+    name: {"counts": "counts", "classification": "classification", "ordinal": "classification"}.get(
+        loss.kind, "regression"
+    )
+    for name, loss in REGISTRY.items()
+    if name != "squared"
+}
 _FEW = 12  # whole numbers with so few different values may be codes of classes
 
 
@@ -33,9 +41,9 @@ def read_target(
 ) -> Target:
     """Read a target without missing values and decide on the task, unless ``task`` says it.
 
-    Text, truth values and anything with two different values are classes. Whole numbers from zero up are
-    counts if there is an exposure or a Poisson loss, or if more than half of them are zero. All other numbers
-    are regression.
+    A loss says what the target is. Else text, truth values and anything with two different values are
+    classes. Whole numbers from zero up are counts if there is an exposure, or if more than half of them are
+    zero. All other numbers are regression.
 
     Examples
     --------
@@ -52,17 +60,20 @@ def read_target(
     if told.values.nunique() < 2:
         only = told.values.iloc[0]
         raise UserError(f"The target {name!r} has the same value, {only}, in every row: nothing to predict.")
+    why, stated = "as --task says", task is not None
+    if task is None and loss in _TASK_OF_LOSS:
+        task, why = _TASK_OF_LOSS[loss], "as --loss says"
     if task == "classification":
-        return Target(_classes(told, column), task, "as --task says")
+        return Target(_classes(told, column), task, why)
     if task is not None:
-        values = _numbers(told, name, task)
+        values = _numbers(told, name, f"--task {task}" if stated else f"--loss {loss}")
         if task == "counts":
             _check_counts(values, name)
-        return Target(values, task, "as --task says")
-    return _guess(told, column, name, exposure, loss)
+        return Target(values, task, why)
+    return _guess(told, column, name, exposure)
 
 
-def _guess(told: Told, column: pd.Series, name: str, exposure: bool, loss: str | None) -> Target:
+def _guess(told: Told, column: pd.Series, name: str, exposure: bool) -> Target:
     if told.strange:
         raise UserError(
             f"The target {name!r} mixes numbers and text such as {told.strange[0]!r} ({told.n_strange} of "
@@ -82,9 +93,9 @@ def _guess(told: Told, column: pd.Series, name: str, exposure: bool, loss: str |
     values = told.values.to_numpy(dtype=float)
     distinct = np.unique(values)
     whole = bool(np.all(values == np.round(values)) and distinct[0] >= 0)
-    if exposure or loss == "poisson":
+    if exposure:
         _check_counts(values, name)
-        return Target(values, "counts", "there is an exposure" if exposure else "the loss is Poisson")
+        return Target(values, "counts", "there is an exposure")
     if len(distinct) == 2:
         return Target(_classes(told, column), "classification", "it has two different values")
     if whole and np.mean(values == 0) > 0.5:
@@ -115,10 +126,10 @@ def _classes(told: Told, column: pd.Series) -> np.ndarray:
     return as_text(column).to_numpy(dtype=object).astype(str)
 
 
-def _numbers(told: Told, name: str, task: str) -> np.ndarray:
+def _numbers(told: Told, name: str, what: str) -> np.ndarray:
     if told.kind not in ("number", "boolean"):
         example = told.strange[0] if told.strange else told.values.iloc[0]
-        raise UserError(f"--task {task} needs numbers, and the target {name!r} holds {str(example)!r}.")
+        raise UserError(f"{what} needs numbers, and the target {name!r} holds {str(example)!r}.")
     return told.values.to_numpy(dtype=float)
 
 

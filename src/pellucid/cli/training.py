@@ -55,13 +55,16 @@ def training_rows(
     exposure: str | None = None,
     offset: str | None = None,
     drop: Sequence[str] | None = None,
+    event: str | None = None,
     loss: str | None = None,
     kernel: str | None = None,
 ) -> Training:
     """Take a table apart, and say on standard error how it was understood."""
     if weights_as is not None and weights is None:
         raise UserError("--weights-as says how weights are read: name their column with --weights.")
-    roles = {"target": target, "weights": weights, "exposure": exposure, "offset": offset}
+    if (event is not None) != (loss == "cox"):
+        raise UserError("--loss cox goes with --event, the column that says which times are those of events.")
+    roles = {"target": target, "weights": weights, "exposure": exposure, "offset": offset, "event": event}
     for name in (*roles.values(), *(drop or ())):
         if name is not None and name not in source.frame.columns:
             raise UserError(no_column(source, name))
@@ -72,6 +75,8 @@ def training_rows(
     say(f"Task: {goal.task} of {target} ({goal.why}; --task overrides).")
     if goal.hint:
         warn(goal.hint)
+    if event is not None:
+        goal = replace(goal, values=_signed(goal.values, numbers_of(source, event, "event"), target))
     weight = None if weights is None else numbers_of(source, weights, "weights")
     known = {
         key: numbers_of(source, name, key)
@@ -98,6 +103,15 @@ def training_rows(
         kernel=kernel or "",
     )
     return Training(X, kinds, goal, weight, known, spec, formula)
+
+
+def _signed(times: np.ndarray, event: np.ndarray, target: str) -> np.ndarray:
+    """Times with a minus sign where there was no event."""
+    if not np.all(np.isin(event, (0.0, 1.0))):
+        raise UserError("The column of --event must hold 0 and 1, or false and true.")
+    if np.any(times < 0):
+        raise UserError(f"Times must not be negative, and {target!r} holds {times.min():g}.")
+    return np.where(event > 0, times, -times)
 
 
 def with_target(source: Source, target: str) -> Source:

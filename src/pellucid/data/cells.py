@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from pellucid.data.dates import day_of, days
+from pellucid.kernels.checks import is_missing
 
 _NUMBERS = (bool, int, float, Decimal, np.number, np.bool_)
 
@@ -152,14 +153,3 @@ def level_name(value: Any) -> str:
     if isinstance(value, float | np.floating) and np.isfinite(value) and value == np.floor(value):
         return str(int(value))
     return str(value)
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a cell is empty: None, NaN, NaT or a data frame's own mark."""
-    if value is None:
-        return True
-    if isinstance(value, str | bytes):
-        return False
-    if isinstance(value, float | np.generic):
-        return bool(value != value)
-    return type(value).__name__ in ("NAType", "NaTType")

@@ -1,5 +1,7 @@
 """Classes: from targets to codes, and from scores back to classes and probabilities."""
 
+from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,39 @@ def check_ordered_labels(y: Any, rows: Any, weight: np.ndarray) -> tuple[np.ndar
             f"numbers, or an ordered categorical, as pd.Categorical(y, categories=[...], ordered=True)."
         )
     return found, numbers
+
+
+def class_factors(
+    class_weight: Any, classes: np.ndarray, number: np.ndarray, weight: np.ndarray
+) -> np.ndarray:
+    """What each row counts for by its class, from a dict from classes to factors or the word "balanced".
+
+    Balanced factors give all classes the same weight, and leave the sum of all weights as it is.
+
+    Examples
+    --------
+    >>> class_factors("balanced", np.array(["a", "b"]), np.array([0, 0, 0, 1]), np.ones(4))
+    array([0.66666667, 0.66666667, 0.66666667, 2.        ])
+    """
+    if class_weight is None:
+        return np.ones(len(number))
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ValueError(f"class_weight must be 'balanced' or a dict, got {class_weight!r}.")
+        total = np.bincount(number, weight, len(classes))
+        return (weight.sum() / (len(classes) * total))[number]
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(f"class_weight must be 'balanced' or a dict from classes, got {class_weight!r}.")
+    known = {label: k for k, label in enumerate(classes.tolist())}
+    factor = np.ones(len(classes))
+    for label, value in class_weight.items():
+        label = label.item() if isinstance(label, np.generic) else label
+        if label not in known:
+            raise ValueError(f"class_weight names the class {label!r}; the classes are {classes.tolist()}.")
+        if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+            raise ValueError(f"class_weight of {label!r} must be a positive number, got {value!r}.")
+        factor[known[label]] = float(value)
+    return factor[number]
 
 
 def winner(scores: np.ndarray) -> np.ndarray:

@@ -3,12 +3,16 @@
 from typing import Any
 
 import numpy as np
+from sklearn.gaussian_process.kernels import Kernel as ForeignKernel
 from sklearn.utils.validation import validate_data
 
-from pellucid.data.cells import cells_of, is_missing, is_numeric
+from pellucid.data.cells import cells_of, is_numeric
 from pellucid.data.table import columns_of_formula
 from pellucid.kernels import Constant, Kernel, Precomputed, Restricted
 from pellucid.kernels.base import object_rows
+from pellucid.kernels.checks import is_missing
+from pellucid.kernels.convert import ALIASES, as_kernel
+from pellucid.linalg import SparseRows
 
 
 def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarray:
@@ -24,6 +28,8 @@ def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarra
     if frame is not None:
         X = frame.to_native()
         text = [str(column.name) for column in frame.iter_columns() if not is_numeric(column)]
+    if isinstance(X, SparseRows) or hasattr(X, "toarray"):
+        return _sparse_rows(estimator, X, kernel, reset=reset)
     if isinstance(kernel, Kernel) and kernel.reads_objects:
         names = None if frame is None else list(frame.columns)
         return _structured_rows(estimator, X, kernel, names, reset=reset)
@@ -39,6 +45,29 @@ def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarra
             f"they are to be compared with a kernel such as RBF().on([...]) * Categorical().on({text!r})."
         )
     return validate_data(estimator, X, reset=reset, dtype=[np.float64, np.float32], ensure_min_samples=1)
+
+
+def reads_sparse(kernel: Any) -> bool:
+    """Whether a kernel, as users give it, compares sparse rows without filling them in."""
+    if isinstance(kernel, str):
+        return kernel in ALIASES and ALIASES[kernel].build(np.ones(1), np.zeros(1)).takes_sparse
+    return isinstance(kernel, ForeignKernel) and as_kernel(kernel).takes_sparse
+
+
+def _sparse_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> Any:
+    """Rows of a sparse matrix of any kind, which stay sparse."""
+    if not reads_sparse(kernel):
+        shown = f"of {kernel}" if is_precomputed(kernel) else f"{kernel}"
+        raise TypeError(
+            f"Sparse data was passed for X, but the kernel {shown} compares rows column by column and needs "
+            f"them dense: pass X.toarray() if memory allows, or use a kernel of distances or products, such "
+            f"as 'rbf', 'laplacian', 'linear' or 'polynomial'."
+        )
+    if isinstance(X, SparseRows):
+        X = X.matrix
+    kinds = [np.float64, np.float32]
+    X = validate_data(estimator, X, reset=reset, dtype=kinds, accept_sparse="csr", ensure_min_samples=1)
+    return SparseRows.of(X)
 
 
 def check_square(K: np.ndarray) -> None:

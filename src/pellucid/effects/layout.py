@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import shortest_path
 
 from pellucid.effects.parts import SiteMap
 from pellucid.kernels.structured.chem import flat_coordinates
@@ -16,8 +18,17 @@ def flat_layout(site: SiteMap) -> np.ndarray:
     return by_distance(len(site.labels), site.bonds)
 
 
+_LARGE = 400  # nodes, beyond which all distances are too many
+_LANDMARKS = 60
+
+
 def by_distance(n: int, bonds: tuple[tuple[int, int], ...]) -> np.ndarray:
-    """Places whose distances are near those along the graph: classical scaling, then stress majorisation."""
+    """Places whose distances are near those along the graph: classical scaling, then stress majorisation.
+
+    Of large graphs only the distances to some landmarks are taken, and scaled.
+    """
+    if n > _LARGE:
+        return _by_landmarks(n, bonds)
     D = Graph(("",) * n, bonds).distances.astype(float)
     D[D < 0] = max(D.max(), 1.0) + 1.0  # what is not connected stands apart
     H = np.eye(n) - 1.0 / n
@@ -35,3 +46,16 @@ def by_distance(n: int, bonds: tuple[tuple[int, int], ...]) -> np.ndarray:
         np.fill_diagonal(B, -B.sum(axis=1))
         X = inverse @ (B @ X)
     return X
+
+
+def _by_landmarks(n: int, bonds: tuple[tuple[int, int], ...]) -> np.ndarray:
+    """Classical scaling of the squared distances from a few nodes to all others."""
+    u, v = np.array(bonds, dtype=np.intp).reshape(-1, 2).T
+    A = coo_array((np.ones(len(u)), (u, v)), shape=(n, n)).tocsr()
+    landmarks = np.random.default_rng(0).choice(n, _LANDMARKS, replace=False)
+    D = shortest_path(A, directed=False, unweighted=True, indices=landmarks)
+    D[np.isinf(D)] = D[np.isfinite(D)].max() + 1.0
+    C = D**2
+    C = C - C.mean(axis=0) - C.mean(axis=1)[:, None] + C.mean()
+    _, size, axes = np.linalg.svd(C, full_matrices=False)
+    return axes[:2].T * np.sqrt(size[:2])

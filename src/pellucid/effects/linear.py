@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import stats
 
-from pellucid.linalg import ColumnSpace
+from pellucid.linalg import ColumnSpace, SparseRows, is_sparse
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ class LinearView:
 
     def predict(self, X: Any) -> np.ndarray:
         """Linear predictor at new rows."""
-        return np.asarray(X, dtype=float) @ self.coef + self.intercept
+        rows = SparseRows.of(X) if hasattr(X, "toarray") else np.asarray(X, dtype=float)
+        return rows @ self.coef + self.intercept
 
     def __str__(self) -> str:
         coef = self.coef if self.coef.ndim == 1 else self.coef[:, 0]
@@ -155,8 +156,12 @@ class WeightedColumns:
             root = np.ones((len(weight), 1))
         else:
             root = np.sqrt(weight / weight.max())[:, None]
-            mean = share @ np.asarray(X, dtype=float)
-            space = ColumnSpace.of(root * (X - mean), center=False)
+            if is_sparse(X):
+                mean = X.transposed_times(share)
+                space = ColumnSpace.of(X.shifted(mean).weighted(root), center=False)
+            else:
+                mean = share @ np.asarray(X, dtype=float)
+                space = ColumnSpace.of(root * (X - mean), center=False)
         return cls(space, mean, root, share, space.rank >= len(weight) - int(fit_intercept))
 
     def centred(self, F: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pellucid._progress import Progress
 from pellucid.effects.drift import text_table
 from pellucid.effects.html import html_table
 from pellucid.effects.term_shapley import Evaluate, pair_of, pair_values, splits
@@ -115,7 +116,12 @@ def term_sobol(evaluate: Evaluate, terms: Sequence[Term], Z: np.ndarray) -> Vari
 
 
 def kernel_sobol(
-    kernel: Kernel, X_fit: np.ndarray, dual: np.ndarray, Z: np.ndarray, weight: np.ndarray
+    kernel: Kernel,
+    X_fit: np.ndarray,
+    dual: np.ndarray,
+    Z: np.ndarray,
+    weight: np.ndarray,
+    verbose: int = 0,
 ) -> Variances:
     r"""Variances of :math:`\sum_i d_i k(x, x_i)` under the product of the marginals of ``Z``.
 
@@ -149,13 +155,24 @@ def kernel_sobol(
             f"by two."
         )
     total, whole = np.zeros_like(first), np.zeros(dual.shape[1])
-    for s, a in enumerate(spread):
-        for b in spread[: s + 1]:
-            factor = 1.0 if a is b else 2.0
-            own, joint = _together(a, b, share, p)
-            total += factor * own
-            whole += factor * joint
+    twos = [(a, b) for s, a in enumerate(spread) for b in spread[: s + 1]]
+    progress = Progress("Sobol shares", sum(len(_steps(len(X_fit), a, b)) for a, b in twos), verbose=verbose)
+    for a, b in twos:
+        factor = 1.0 if a is b else 2.0
+        own, joint = _together(a, b, share, p, progress)
+        total += factor * own
+        whole += factor * joint
+    progress.close()
     return first, total, whole
+
+
+def _shared(a: _Centred, b: _Centred) -> list[int]:
+    return [c for c in a.mean if c in b.mean]
+
+
+def _steps(n: int, a: _Centred, b: _Centred) -> range:
+    """Where blocks of training rows begin, so small that products of all shared columns fit."""
+    return range(0, n if _shared(a, b) else 0, max(1, _BLOCK // (n * max(len(_shared(a, b)), 1))))
 
 
 @dataclass(frozen=True)
@@ -193,19 +210,18 @@ class _Centred:
         ]
 
 
-def _together(a: _Centred, b: _Centred, share: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
+def _together(
+    a: _Centred, b: _Centred, share: np.ndarray, p: int, progress: Progress
+) -> tuple[np.ndarray, np.ndarray]:
     """What two products make together: covariance in which each column takes part, and the whole one."""
     total, whole = np.zeros((p, a.dual.shape[1])), np.zeros(a.dual.shape[1])
-    shared = [c for c in a.mean if c in b.mean]
-    if not shared:
-        return total, whole
-    n, one = len(a.dual), np.ones((1, len(a.dual)))
-    step = max(1, _BLOCK // (n * len(shared)))
+    shared, one = _shared(a, b), np.ones((1, len(a.dual)))
+    steps = _steps(len(a.dual), a, b)
     scale_a, scale_b = (
         np.prod([x.mean[c] for c in x.mean if c not in shared] or [one], axis=0) for x in (a, b)
     )
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
+    for start in steps:
+        rows = slice(start, start + steps.step)
         C = [(a.values[c][:, rows] * share[:, None]).T @ b.values[c] for c in shared]
         M = [a.mean[c][:, rows].T * b.mean[c] for c in shared]
         S = [cov + mean for cov, mean in zip(C, M, strict=True)]
@@ -219,6 +235,7 @@ def _together(a: _Centred, b: _Centred, share: np.ndarray, p: int) -> tuple[np.n
         for cov, mean, after in zip(C, M, reversed(rest), strict=True):
             whole += _form(before * cov * after, a.dual[rows], b.dual)
             before = before * mean
+        progress.step()
     return total, whole
 
 

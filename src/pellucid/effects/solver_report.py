@@ -64,6 +64,8 @@ class SolverReport:
     """
     loo_error: float
     """How far the leave-one-out mean squared error may be off, relatively: about two standard errors."""
+    unit: str = "the target"
+    """Of what the gap is in standard deviations."""
 
     def __repr__(self) -> str:
         what = "preconditioner of rank" if self.solver == "iterative" else "landmarks:"
@@ -73,7 +75,7 @@ class SolverReport:
             f"{self.n_rows} rows, {what} {self.rank}, blocks in {self.precision}",
             f"expected {self.expected_seconds:.2g} s and {self.expected_bytes / 1e9:.2g} GB beside the data; "
             f"took {self.seconds:.2g} s{steps}",
-            f"gap to the exact answer: {self.gap:.2g} standard deviations of the target"
+            f"gap to the exact answer: {self.gap:.2g} standard deviations of {self.unit}"
             + (f" (linear system: {self.residual:.2g})" if self.solver == "iterative" else ""),
         ]
         if self.n_probes:

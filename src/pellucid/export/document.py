@@ -13,7 +13,7 @@ from pellucid.export.scoring.read import scoring_of
 
 FORMAT = "pellucid-scores"
 VERSION = 1
-_LINKS = ("identity", "exp", "expit", "logistic", "shares", "softmax", "none")
+_LINKS = ("identity", "exp", "expit", "logistic", "shares", "softmax", "ordinal", "ordered", "none")
 
 
 def to_json(model: Any, path: str | os.PathLike[str] | None = None) -> str:
@@ -96,6 +96,8 @@ def document(scoring: ScoringModel) -> dict[str, Any]:
         "slope": response.slope,
         "classes": classes,
         "single": response.single,
+        "thresholds": list(response.thresholds),
+        "ranks": list(response.ranks),
     }
 
 
@@ -137,8 +139,19 @@ def _read(content: dict[str, Any]) -> ScoringModel:
     if content["link"] not in _LINKS:
         raise ValueError(f"The document has the link {content['link']!r}, which is not one of {_LINKS}.")
     classes = None if content["classes"] is None else tuple(content["classes"])
-    response = Response(content["link"], classes, float(content["slope"]), bool(content["single"]))
+    response = _read_response(content, classes, len(intercept))
     return ScoringModel(str(content["model"]), features, axes, warps, terms, intercept, response)
+
+
+def _read_response(content: dict[str, Any], classes: tuple[Any, ...] | None, q: int) -> Response:
+    thresholds = tuple(_array(content.get("thresholds", []), 1).tolist())
+    ranks = tuple(int(rank) for rank in content.get("ranks", []))
+    if content["link"] == "ordered":
+        _same(sorted(ranks), list(range(q)))
+    if content["link"] == "ordinal":
+        _same(len(thresholds) + 1, len(classes or ()))
+    slope, single = float(content["slope"]), bool(content["single"])
+    return Response(content["link"], classes, slope, single, thresholds, ranks)
 
 
 def _texts(levels: list[Any] | None) -> tuple[str, ...] | None:

@@ -51,7 +51,7 @@ def source(scoring: ScoringModel) -> str:
     content, response = document(scoring), scoring.response
     features = [(f["name"], f["levels"], f["dates"]) for f in content["features"]]
     lists = {"FEATURES": features, "AXES": content["axes"], "TERMS": content["terms"]}
-    names = ("intercept", "classes", "slope", "link", "single")
+    names = ("intercept", "classes", "slope", "link", "single", "thresholds", "ranks")
     parts = [
         f'"""Scores of a model of the kind {scoring.model}. Written by pellucid; needs only Python."""\n',
         "import math\nfrom bisect import bisect_right\n",
@@ -139,6 +139,9 @@ _PROBABILITIES = '''
 def predict_proba(row):
     """Probability of each class."""
     x = [SLOPE * value for value in score(row)]
+    if LINK == "ordinal":
+        below = [1 / (1 + math.exp(min(max(x[0] - at, -700), 700))) for at in THRESHOLDS]
+        return {c: b - a for c, a, b in zip(CLASSES, [0.0, *below], [*below, 1.0])}
     if LINK == "softmax":
         p = [math.exp(value - max(x)) for value in x]
     else:
@@ -151,7 +154,7 @@ def predict_proba(row):
 _LABEL = '''
 def predict(row: dict):
     """Predicted class of a row, a dict from column names to values."""
-    x = score(row)
+    x = list(predict_proba(row).values()) if LINK == "ordinal" else score(row)
     return CLASSES[x.index(max(x)) if len(x) > 1 else int(x[0] > 0)]
 '''
 
@@ -162,5 +165,7 @@ def predict(row: dict):
     mean = [math.exp(min(max(value, -708.0), 709.0)) for value in x] if LINK == "exp" else x
     if LINK == "expit":
         mean = [1 / (1 + math.exp(-max(value, -700))) for value in x]
+    if LINK == "ordered":
+        mean = [sorted(x)[rank] for rank in RANKS]
     return mean[0] if SINGLE else mean
 '''

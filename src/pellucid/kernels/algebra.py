@@ -18,6 +18,8 @@ from pellucid.kernels.stationary import RBF
 class _Composed(Kernel):
     """A kernel made of others, which are what decides whether it can be trusted and what rows it takes."""
 
+    _compares_sparse = True
+
     @property
     def mercer(self) -> bool:  # type: ignore[override]
         return all(k.mercer for k in self.children)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel as _SklearnGPKernel
 
 from pellucid.kernels.parameters import Parameterized
+from pellucid.linalg import SparseRows
 
 REGISTRY: dict[str, type[Kernel]] = {}
 """Every concrete kernel class by name, filled as classes are defined; the law tests run over it."""
@@ -80,7 +81,7 @@ class Kernel(Parameterized, ABC):
     def _rows(self, X: Any) -> np.ndarray:
         if not self.vectors:
             return self.read_objects(object_rows(X))
-        X = as_rows(X)
+        X = SparseRows.of(X) if self.takes_sparse and hasattr(X, "toarray") else as_rows(X)
         if X.ndim != 2:
             raise ValueError(
                 f"Expected a 2-D array of rows, got {X.ndim} dimension(s). Use X.reshape(-1, 1) for a single "
@@ -110,6 +111,13 @@ class Kernel(Parameterized, ABC):
         return any(node._compares_levels for node in self._nodes())
 
     _compares_levels: ClassVar[bool] = False
+
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether every part compares sparse rows without filling them in."""
+        return all(node._compares_sparse for node in self._nodes())
+
+    _compares_sparse: ClassVar[bool] = False
 
     @property
     def reads_objects(self) -> bool:
@@ -287,6 +295,8 @@ def object_rows(X: Any) -> np.ndarray:
     """Return any objects as a one-dimensional object array; tables keep their two dimensions."""
     if hasattr(X, "shape"):  # arrays, data frames, sparse matrices
         return as_rows(X)
+    if isinstance(X, str | bytes | Mapping):  # its letters or keys are not rows
+        raise TypeError(f"Expected rows, got one {type(X).__name__}. For a single object, pass a list of it.")
     rows = np.empty(len(X), dtype=object)
     for i, row in enumerate(X):
         rows[i] = row

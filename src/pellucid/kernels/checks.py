@@ -74,3 +74,14 @@ def _vector(value: Any, name: str) -> np.ndarray:
     if vector.ndim != 1 or vector.size == 0 or not np.all(np.isfinite(vector)):
         raise ValueError(f"{name} must be a number or a 1-D array of finite numbers, got {value!r}.")
     return vector
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell is empty: None, NaN, NaT or a data frame's own mark."""
+    if value is None:
+        return True
+    if isinstance(value, str | bytes):
+        return False
+    if isinstance(value, float | np.generic):
+        return bool(value != value)
+    return type(value).__name__ in ("NAType", "NaTType")

@@ -20,6 +20,7 @@ class Constant(Kernel):
 
     parameters = ("value",)
     hyperparameters = ("value",)
+    _compares_sparse = True
 
     def __init__(self, value: float = 1.0) -> None:
         self.value = positive(value, "A constant kernel")

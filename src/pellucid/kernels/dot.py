@@ -16,6 +16,8 @@ import numpy as np
 from pellucid.kernels.base import Kernel
 from pellucid.kernels.checks import Floats, finite_or_vector, matches_columns, not_negative, positive, whole
 from pellucid.kernels.scaled import _Scaled
+from pellucid.linalg import is_sparse
+from pellucid.linalg.sparse_rows import sparse_pair
 
 
 class _DotProduct(_Scaled):
@@ -23,6 +25,7 @@ class _DotProduct(_Scaled):
 
     parameters: ClassVar[tuple[str, ...]] = ("length_scale", "origin")
     _quiet = ("origin",)
+    _compares_sparse = True
 
     def __init__(self, length_scale: Floats = 1.0, origin: Floats = 0.0) -> None:
         super().__init__(length_scale)
@@ -36,16 +39,24 @@ class _DotProduct(_Scaled):
     def _slopes(self, t: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, Any]:
         """Return ``∂g/∂t`` and ``∂g/∂a``."""
 
-    def _scaled(self, X: np.ndarray) -> np.ndarray:
+    def _scaled(self, X: Any) -> Any:
         matches_columns(self.length_scale, "length_scale", X)
         matches_columns(self.origin, "origin", X)
+        if is_sparse(X):
+            return X.shifted(self.origin).scaled(self.length_scale)
         return (np.asarray(X, dtype=float) - self.origin) / self.length_scale
 
     def _gram(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        U = self._scaled(X)
-        V = U if Y is X else self._scaled(Y)
         with np.errstate(over="ignore", invalid="ignore"):  # infinity is reported by whoever uses the matrix
-            return self._value(U @ V.T, _norms(U)[:, None], _norms(V))
+            return self._value(*self._products(X, Y))
+
+    def _products(self, X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Dot products ``t``, and squared norms ``a`` and ``b``."""
+        A, B = sparse_pair(X, Y) or (X, Y)
+        U = self._scaled(A)
+        V = U if B is A else self._scaled(B)
+        t = U.products(V) if is_sparse(U) else U @ V.T
+        return t, _norms(U)[:, None], _norms(V)
 
     def _diag(self, X: np.ndarray) -> np.ndarray:
         a = _norms(self._scaled(X))
@@ -53,12 +64,12 @@ class _DotProduct(_Scaled):
             return self._value(a.copy(), a, a)
 
     def parameter_gradient(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
-        U = self._scaled(X)
-        a = _norms(U)
-        g_t, g_a = self._slopes(U @ U.T, a[:, None], a)
+        g_t, g_a = self._slopes(*self._products(X, X))
         own = np.sum(W * g_a, axis=1) + np.sum(W.T * g_a, axis=1)  # g_b(i, j) = g_a(j, i)
-        per_column = -2.0 * (np.einsum("ic,ic->c", U, (W * g_t) @ U) + own @ U**2)
-        return self._by_length_scale(per_column)
+        U, M = self._scaled(X), W * g_t
+        blocks = (b for _, b in U.column_blocks()) if is_sparse(U) else iter([U])
+        parts = [np.einsum("ic,ic->c", B, M @ B) + own @ B**2 for B in blocks]
+        return self._by_length_scale(-2.0 * np.concatenate(parts))
 
     def input_gradients(self, X: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:
         U, V = self._scaled(X), self._scaled(Y)
@@ -236,9 +247,9 @@ def _kappa1(u: np.ndarray) -> np.ndarray:
     return np.clip(u * _kappa0(u) + np.sqrt(np.maximum(1.0 - u * u, 0.0)) / np.pi, -1.0, 1.0)
 
 
-def _norms(U: np.ndarray) -> np.ndarray:
+def _norms(U: Any) -> np.ndarray:
     with np.errstate(over="ignore"):
-        return np.einsum("ij,ij->i", U, U)
+        return U.squares() if is_sparse(U) else np.einsum("ij,ij->i", U, U)
 
 
 def monomials(Phi: np.ndarray, degree: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from pellucid.kernels.base import Kernel
 from pellucid.kernels.checks import Floats, matches_columns, positive
 from pellucid.kernels.scaled import _Scaled
-from pellucid.linalg import manhattan_distances, squared_distances
+from pellucid.linalg import is_sparse, manhattan_distances, squared_distances
 
 
 class Laplacian(_Scaled):
@@ -27,6 +27,8 @@ class Laplacian(_Scaled):
     Laplacian(length_scale=2.0)
     """
 
+    _compares_sparse = True
+
     @classmethod
     def from_gamma(cls, gamma: float) -> Self:
         """Return the kernel ``exp(−gamma · Σ|x − y|)``, scikit-learn's parameter."""
@@ -44,7 +46,8 @@ class Laplacian(_Scaled):
     def parameter_gradient(self, X: np.ndarray, W: np.ndarray) -> np.ndarray:
         A = self._scaled(X)
         M = W * self._gram(X, X)
-        per_column = np.array([np.sum(M * np.abs(a[:, None] - a)) for a in A.T])
+        blocks = (b for _, b in A.column_blocks()) if is_sparse(A) else iter([A])
+        per_column = np.array([np.sum(M * np.abs(a[:, None] - a)) for B in blocks for a in B.T])
         return self._by_length_scale(per_column)
 
     def input_gradients(self, X: np.ndarray, Y: np.ndarray) -> Iterator[np.ndarray]:

@@ -1,11 +1,12 @@
 """Kernels that measure columns in units of a length-scale, one for all of them or one for each."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pellucid.kernels.base import Kernel
 from pellucid.kernels.checks import Floats, matches_columns, positive_or_vector
+from pellucid.linalg import is_sparse
 
 
 class _Scaled(Kernel):
@@ -22,8 +23,10 @@ class _Scaled(Kernel):
         matches_columns(self.length_scale, "length_scale", X)
         return np.broadcast_to(self.length_scale, X.shape[1:])
 
-    def _scaled(self, X: np.ndarray) -> np.ndarray:
+    def _scaled(self, X: Any) -> Any:
         matches_columns(self.length_scale, "length_scale", X)
+        if is_sparse(X):
+            return X.scaled(self.length_scale)
         return np.asarray(X, dtype=float) / self.length_scale
 
     def _diag(self, X: np.ndarray) -> np.ndarray:

@@ -28,6 +28,8 @@ from pellucid.linalg import (
 class _Stationary(_Scaled):
     """A profile of the scaled squared distance; subclasses give ``_profile`` and ``_slope``."""
 
+    _compares_sparse = True
+
     @abstractmethod
     def _profile(self, s: np.ndarray) -> np.ndarray:
         """Return ``h(s)``; may overwrite ``s``."""

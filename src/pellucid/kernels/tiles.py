@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +23,14 @@ from pellucid.kernels.algebra import Product, Sum
 from pellucid.kernels.base import Kernel
 from pellucid.kernels.discrete import Constant
 from pellucid.kernels.stationary import Matern, _Stationary
+from pellucid.linalg import is_sparse
 
 _STRIP = 1 << 18  # bytes that stay in the cache while a profile is applied
 Tile = Callable[[slice | np.ndarray, slice], np.ndarray]
 
 
-def has_fast_tiles(kernel: Kernel) -> bool:
-    """Whether every part of the kernel can be evaluated in float32.
+def has_fast_tiles(kernel: Kernel, X: Any = None) -> bool:
+    """Whether every part of the kernel can be evaluated in float32, on rows ``X`` that are not sparse.
 
     Examples
     --------
@@ -36,6 +38,8 @@ def has_fast_tiles(kernel: Kernel) -> bool:
     >>> has_fast_tiles(RBF() + Constant(2.0)), has_fast_tiles(Laplacian())
     (True, False)
     """
+    if is_sparse(X):
+        return False
     if isinstance(kernel, Sum | Product):
         return all(map(has_fast_tiles, kernel.operands))
     return isinstance(kernel, Constant) or _by_profile(kernel)

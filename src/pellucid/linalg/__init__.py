@@ -1,5 +1,6 @@
 """All hot numeric code: arrays in, arrays out. Nothing here knows a kernel or an estimator."""
 
+from pellucid.linalg.block_features import BlockFeatures
 from pellucid.linalg.blocks import for_each_block, row_blocks
 from pellucid.linalg.centering import Prepared, prepare, rank_one_update
 from pellucid.linalg.column_space import ColumnSpace
@@ -26,15 +27,19 @@ from pellucid.linalg.memory import available_memory, format_bytes, require_memor
 from pellucid.linalg.nystrom import pivoted_cholesky
 from pellucid.linalg.preconditioner import LowRank, low_rank_preconditioner
 from pellucid.linalg.scale import column_scale, power_of_two
+from pellucid.linalg.sparse_rows import SparseRows, is_sparse
 from pellucid.linalg.symmetric import symmetrise
 from pellucid.linalg.symmetric_product import symmetric_product
 from pellucid.linalg.threads import limited_threads, side_by_side
+from pellucid.linalg.triangular import times_upper
 from pellucid.linalg.wide import apply, column_moments
 
 __all__ = [
+    "BlockFeatures",
     "ColumnSpace",
     "LowRank",
     "Prepared",
+    "SparseRows",
     "apply",
     "available_memory",
     "bordered_inverse",
@@ -49,6 +54,7 @@ __all__ = [
     "for_each_block",
     "format_bytes",
     "inverse_blocks_in_place",
+    "is_sparse",
     "inverse_diagonal_in_place",
     "low_rank_preconditioner",
     "lower_factor",
@@ -69,5 +75,6 @@ __all__ = [
     "squared_distances",
     "symmetric_product",
     "symmetrise",
+    "times_upper",
     "unary",
 ]

@@ -21,10 +21,13 @@ only up to the rounding of its elements.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from pellucid.linalg.low_rank_eigh import positive_spectrum
+from pellucid.linalg.memory import require_memory
+from pellucid.linalg.sparse_rows import SparseRows, is_sparse
 from pellucid.linalg.wide import apply_transpose, column_mean, gram_by_columns, shares
 
 _DIRECT_ROWS = 2000  # wide data with more rows, or
@@ -45,7 +48,7 @@ class ColumnSpace:
     array([0.6, 1.2])
     """
 
-    X: np.ndarray = field(repr=False)  # (n, p): the data, by reference
+    X: np.ndarray | SparseRows = field(repr=False)  # (n, p): the data, by reference
     mean: np.ndarray = field(repr=False)  # (p,)
     scale: np.ndarray = field(repr=False)  # (p,)
     basis: np.ndarray = field(repr=False)  # (n, r): U
@@ -55,7 +58,7 @@ class ColumnSpace:
     @classmethod
     def of(
         cls,
-        X: np.ndarray,
+        X: Any,
         weight: np.ndarray | None = None,
         center: bool = True,
         *,
@@ -65,7 +68,7 @@ class ColumnSpace:
 
         Parameters
         ----------
-        X : ndarray or memory map of shape (n, p)
+        X : ndarray, memory map or SparseRows of shape (n, p)
             Kept by reference, for :meth:`pinv_apply`.
         weight : ndarray of shape (n,), optional
             Weights of the rows in the means.
@@ -77,13 +80,20 @@ class ColumnSpace:
         """
         n, p = X.shape
         scale = np.ones(p) if scale is None else scale
-        if n <= p and (n > _DIRECT_ROWS or 8 * n * p > _DIRECT_BYTES):
+        if is_sparse(X) and n <= p:
+            U, singular, mean = _of_sparse(X, shares(weight, n), center, scale)
+            tolerance = np.sqrt(4.0 * (n + np.sqrt(p)) * _EPS)
+        elif n <= p and (n > _DIRECT_ROWS or 8 * n * p > _DIRECT_BYTES):
             G, mean = gram_by_columns(X, weight=weight, center=center, scale=scale)
             values, vectors = positive_spectrum(np.ascontiguousarray(G))
             U, singular = vectors[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0))
             tolerance = np.sqrt(4.0 * (n + np.sqrt(p)) * _EPS)
         else:
-            Z = np.array(X, dtype=np.float64)
+            if is_sparse(X):  # a basis of tall data is as large as they are, filled in
+                require_memory(n, 3.0 * p / n, what="the basis of the columns")
+                Z = np.hstack([block for _, block in X.column_blocks()])
+            else:
+                Z = np.array(X, dtype=np.float64)
             mean = column_mean(Z, shares(weight, n)) if center else np.zeros(p)
             Z -= mean
             Z /= scale
@@ -134,3 +144,17 @@ class ColumnSpace:
         W = self.basis.T @ F
         part, whole = W.T @ W, F.T @ F
         return float(np.clip(np.vdot(part, part) / np.vdot(whole, whole), 0.0, 1.0))
+
+
+def _of_sparse(
+    X: SparseRows, share: np.ndarray, center: bool, scale: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Basis, singular values and means of wide sparse rows, from their products."""
+    mean = X.transposed_times(share) if center else np.zeros(X.n_columns)
+    Z = X.shifted(mean).scaled(scale)
+    G = Z.products(Z)
+    if center:  # once more, for what rounding has left
+        G -= share @ G
+        G -= (G @ share)[:, None]
+    values, vectors = positive_spectrum((G + G.T) / 2.0)
+    return vectors[:, ::-1], np.sqrt(np.maximum(values[::-1], 0.0)), mean

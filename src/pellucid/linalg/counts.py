@@ -3,14 +3,24 @@
 import numpy as np
 from scipy import sparse
 
+from pellucid.linalg.blocks import row_blocks
+
+_BUDGET = 1 << 28  # bytes of columns filled in at a time
 _DENSE = 0.05  # columns filled by more than this share of the rows are multiplied by BLAS
+_CELLS = 16  # cells of a table per value, up to which summing them in place is faster than sorting
 _FEW = 2e6  # multiplications that BLAS has done before a product of sparse matrices has begun
 
 
 def count_table(
     row: np.ndarray, column: np.ndarray, value: np.ndarray, shape: tuple[int, int]
 ) -> sparse.csr_array:
-    """Sum ``value`` over equal (row, column); columns of each row are in increasing order."""
+    """Sum the positive ``value`` over equal (row, column); columns of each row are in increasing order."""
+    if 0 < shape[0] * shape[1] <= _CELLS * len(row):  # a table of all cells is faster than sorting
+        cells = np.bincount(row * np.int64(shape[1]) + column, value, shape[0] * shape[1])
+        filled = np.flatnonzero(cells)
+        of, indices = np.divmod(filled, shape[1])
+        indptr = np.searchsorted(of, np.arange(shape[0] + 1))
+        return sparse.csr_array((cells[filled], indices, indptr), shape=shape)
     table = sparse.csr_array(sparse.coo_array((value, (row, column)), shape=shape, dtype=float))
     table.sum_duplicates()
     return table
@@ -32,8 +42,11 @@ def count_products(A: sparse.csr_array, B: sparse.csr_array) -> np.ndarray:
     often = filled > _DENSE * (A.shape[0] + B.shape[0])
     if (~often).sum() * float(A.shape[0]) * B.shape[0] < _FEW:
         often[:] = True
-    a = A[:, often].toarray()
-    out = np.ascontiguousarray(a @ (a if B is A else B[:, often].toarray()).T)
+    columns = np.flatnonzero(often)
+    out = np.zeros((A.shape[0], B.shape[0]))
+    for block in row_blocks(len(columns), 8.0 * (A.shape[0] + B.shape[0]), _BUDGET):
+        a = A[:, columns[block]].toarray()
+        out += a @ (a if B is A else B[:, columns[block]].toarray()).T
     if not often.all():
         rare = sparse.coo_array(A[:, ~often] @ B[:, ~often].T)
         out[rare.row, rare.col] += rare.data

@@ -4,6 +4,12 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from pellucid.linalg.blocks import for_each_block
+from pellucid.linalg.sparse_rows import (
+    is_sparse,
+    sparse_manhattan_distances,
+    sparse_pair,
+    sparse_squared_distances,
+)
 from pellucid.linalg.wide import squared_distances_by_columns
 
 # Up to here the direct sum of squares is about as fast as a matrix product, and it does not cancel.
@@ -33,6 +39,11 @@ def squared_distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 def scaled_squared_distances(X: np.ndarray, Y: np.ndarray, scale: float | np.ndarray) -> np.ndarray:
     """Squared distances of rows divided by ``scale``; very wide data are read by blocks, never copied."""
+    few = sparse_pair(X, Y)
+    if few is not None:
+        S = few[0].scaled(scale)
+        T = S if few[1] is few[0] else few[1].scaled(scale)
+        return sparse_squared_distances(S, T, _CANCELLED)
     if X.shape[1] > _WIDE_COLUMNS:
         return squared_distances_by_columns(X, Y, np.broadcast_to(np.asarray(scale, float), X.shape[1:]))
     A = np.asarray(X, dtype=float) / scale
@@ -41,6 +52,9 @@ def scaled_squared_distances(X: np.ndarray, Y: np.ndarray, scale: float | np.nda
 
 def manhattan_distances(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Sums of absolute differences ``D[i, j] = Σ_c |x_ic − y_jc|`` in float64."""
+    few = sparse_pair(X, Y)
+    if few is not None:
+        return sparse_manhattan_distances(*few)
     X, Y = _pair(X, Y)
     return _direct(X, Y, "cityblock")
 
@@ -65,6 +79,8 @@ def contract_squared_differences(M: np.ndarray, A: np.ndarray) -> np.ndarray:
     >>> contract_squared_differences(M, np.array([[0.0, 5.0], [3.0, 5.0]])).tolist()
     [27.0, 0.0]
     """
+    if is_sparse(A):
+        return np.concatenate([contract_squared_differences(M, block) for _, block in A.column_blocks()])
     A = A - A.mean(axis=0)  # differences do not mind, rounding error does
     totals = M.sum(axis=0) + M.sum(axis=1)
     return totals @ A**2 - 2.0 * np.einsum("ic,ic->c", A, M @ A)

@@ -13,7 +13,7 @@ eps = 2e-16. Products in float32 would be twice as fast, but their errors of 1e-
 """
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
@@ -21,6 +21,7 @@ from scipy.linalg.blas import dsyrk
 from pellucid.linalg.blocks import for_each_block, row_blocks
 from pellucid.linalg.factor import mirror
 from pellucid.linalg.scale import column_scale
+from pellucid.linalg.sparse_rows import is_sparse
 
 # 256 MiB: blocks of 900 rows are then 37 000 columns wide. A memory map in C order is read in runs as long as
 # a block is wide, and a run of float32 should span the 128 KiB that systems read ahead.
@@ -117,6 +118,8 @@ def squared_distances_by_columns(X: np.ndarray, Y: np.ndarray, scale: np.ndarray
 def column_moments(X: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Weighted means and standard deviations of the columns; 1 for the deviation of a constant one."""
     n, p = X.shape
+    if is_sparse(X):
+        return X.moments(shares(weight, n))
     share, mean, deviation = shares(weight, n), np.empty(p), np.empty(p)
     for columns, block in _column_blocks(X, n):
         mean[columns] = column_mean(block, share)
@@ -129,8 +132,10 @@ def column_moments(X: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.
     return mean, deviation
 
 
-def apply_transpose(X: np.ndarray, A: np.ndarray, mean: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
+def apply_transpose(X: Any, A: np.ndarray, mean: np.ndarray, scale: np.ndarray | None) -> np.ndarray:
     """Return ``Zᵀ A``, of shape (p, k) for ``A`` of shape (n, k), or (p,) for (n,)."""
+    if is_sparse(X):
+        return X.shifted(mean).scaled(1.0 if scale is None else scale).transposed_times(A)
     out = np.empty((X.shape[1], *A.shape[1:]))
     for columns, Z in _column_blocks(X, len(X)):
         _standardise(Z, columns, mean, scale)
@@ -140,6 +145,8 @@ def apply_transpose(X: np.ndarray, A: np.ndarray, mean: np.ndarray, scale: np.nd
 
 def apply(X: np.ndarray, coef: np.ndarray) -> np.ndarray:
     """Return ``X coef``, of shape (n, k) for ``coef`` of shape (p, k), or (n,) for (p,)."""
+    if is_sparse(X):
+        return X @ coef
     out = np.zeros((len(X), *coef.shape[1:]))
     for columns, block in _column_blocks(X, len(X)):
         out += block @ coef[columns]

@@ -88,6 +88,21 @@ class Loss(ABC):
             )
         return self._rows(self._curvature, y, eta)
 
+    def expected_curvature(self, y: ArrayLike, eta: ArrayLike, weight: ArrayLike | None = None) -> np.ndarray:
+        """Curvature of every row to be expected beside ``eta``, whatever its target: what the row is worth.
+
+        Steps with it are those of Fisher scoring, and squares of slopes over it estimate a dispersion. It is
+        the curvature itself where targets have no part in that, and where a loss knows no better.
+        """
+        y, eta = self._pair(y, eta)
+        s = np.ones(y.shape) if weight is None else np.asarray(weight, dtype=np.float64)
+        return np.asarray(self._expected_curvature(y, eta, s), dtype=np.float64)
+
+    @property
+    def bends_by_target(self) -> bool:
+        """Whether the curvature of a row depends on its target, so that the expected one is another."""
+        return type(self)._expected_curvature is not Loss._expected_curvature
+
     def deviance(self, y: ArrayLike, eta: ArrayLike) -> np.ndarray:
         """Twice the log-likelihood lost against a perfect fit, per row: never negative, zero if perfect."""
         return self._rows(self._deviance, y, eta)
@@ -121,6 +136,9 @@ class Loss(ABC):
 
     def _curvature(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         raise NotImplementedError(f"{type(self).__name__} is smooth, but does not define _curvature.")
+
+    def _expected_curvature(self, y: np.ndarray, eta: np.ndarray, s: np.ndarray) -> np.ndarray:
+        return self.curvature(y, eta)
 
     def _mean(self, eta: np.ndarray) -> np.ndarray:
         raise TypeError(

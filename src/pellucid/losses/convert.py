@@ -35,3 +35,8 @@ def as_loss(loss: Any, among: Collection[str] | None = None) -> Loss:
     if isinstance(loss, type) and issubclass(loss, Loss):
         raise TypeError(f"Pass a loss, not its class: {loss.__name__}() instead of {loss.__name__}.")
     raise TypeError(f"Expected a loss or one of the names {names}; got {loss!r}.")
+
+
+def losses_of(*kinds: str) -> list[str]:
+    """Names of the losses for these kinds of targets."""
+    return [name for name, loss in REGISTRY.items() if loss.kind in kinds]

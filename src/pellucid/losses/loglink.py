@@ -121,6 +121,9 @@ class Gamma(_LogLink):
     def _curvature(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         return bent_exp_curvature(np.log(y) - eta)
 
+    def _expected_curvature(self, y: np.ndarray, eta: np.ndarray, s: np.ndarray) -> np.ndarray:
+        return np.ones(np.broadcast_shapes(y.shape, eta.shape))
+
     def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         return 2.0 * excess(np.log(y) - eta)
 

@@ -73,6 +73,9 @@ class NegativeBinomial(_LogLink):
         x = eta + np.log(kappa)
         return (y + 1.0 / kappa) * expit(x) * expit(-x)
 
+    def _expected_curvature(self, y: np.ndarray, eta: np.ndarray, s: np.ndarray) -> np.ndarray:
+        return expit(eta + np.log(self._kappa)) / self._kappa
+
     def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         kappa, some = self._kappa, y > 0
         count = np.where(some, y, 1.0)

@@ -26,6 +26,11 @@ class _Residual(Loss):
     def _mean(self, eta: np.ndarray) -> np.ndarray:
         return eta.copy()
 
+    def _expected_curvature(self, y: np.ndarray, eta: np.ndarray, s: np.ndarray) -> np.ndarray:
+        # with the noise alike in all rows, the mean over them: with it the variance of an estimate,
+        # mean square of slopes / n curvature², is that of the sandwich
+        return np.full(y.shape, float(s @ self._curvature(y, eta)) / float(s.sum()))
+
 
 class Huber(_Residual):
     r"""Squared error up to a threshold ``c`` and linear beyond, so that no outlier pulls by more than ``c``.

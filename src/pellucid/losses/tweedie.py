@@ -72,6 +72,9 @@ class Tweedie(_LogLink):
         rise, fall = bent_exp_curvature((2.0 - p) * eta), bent_exp_curvature((1.0 - p) * eta)
         return (2.0 - p) * rise + (p - 1.0) * y * fall
 
+    def _expected_curvature(self, y: np.ndarray, eta: np.ndarray, s: np.ndarray) -> np.ndarray:
+        return bent_exp_curvature((2.0 - self._p) * eta)
+
     def _deviance(self, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
         p, some = self._p, y > 0
         amount = np.where(some, y, 1.0)

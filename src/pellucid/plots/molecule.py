@@ -19,10 +19,19 @@ _COLOURS = {
 _SHOWN = 12  # pairs with the largest tensions
 
 
-def plot_molecule(model: Any, geometry: Any, *, top: int = _SHOWN, ax: Any = None) -> Any:
+def plot_molecule(
+    model: Any,
+    geometry: Any,
+    *,
+    top: int = _SHOWN,
+    energy_unit: str = "",
+    length_unit: str = "Å",
+    ax: Any = None,
+) -> Any:
     """Draw one geometry with the forces that a force field sees along its pairs of atoms.
 
-    Atoms carry their symbols, if the model knows them, and their numbers from 0. Units are those of training.
+    Atoms carry their symbols, if the model knows them, and their numbers from 0. Numbers are in the units of
+    training, which a model does not know: name them to have them written.
 
     Parameters
     ----------
@@ -32,6 +41,10 @@ def plot_molecule(model: Any, geometry: Any, *, top: int = _SHOWN, ax: Any = Non
         Where the atoms are.
     top : int, default=12
         Number of pairs drawn, those with the largest tension first. Blue pairs push apart, orange ones pull.
+    energy_unit : str, default=""
+        Unit of the energies in training, such as ``"kcal/mol"``; written with the energy and the forces.
+    length_unit : str, default="Å"
+        Unit of the positions in training.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
 
@@ -64,9 +77,11 @@ def plot_molecule(model: Any, geometry: Any, *, top: int = _SHOWN, ax: Any = Non
         name = f"{SYMBOLS[model.atoms_[k]]}{k}" if model.atoms_.any() else f"{k}"
         ax.text(*flat[k], name, ha="center", va="center", fontsize=8, color="w" if dark else "k", zorder=3)
     scale = pyplot().cm.ScalarMappable(pyplot().Normalize(-size, size), shades)
-    bar = ax.figure.colorbar(scale, ax=ax, shrink=0.7, label="force along the pair (pulls − · + pushes)")
+    unit = f", {energy_unit}/{length_unit}" if energy_unit else ""
+    label = f"force along the pair{unit} (pulls − · + pushes)"
+    bar = ax.figure.colorbar(scale, ax=ax, shrink=0.7, label=label)
     bar.outline.set_visible(False)
-    ax.set_title(f"Energy {found.energy:.6g}", loc="left", fontsize=11)
+    ax.set_title(f"Energy {found.energy:.6g} {energy_unit}".rstrip(), loc="left", fontsize=11)
     ax.set_aspect("equal")
     ax.margins(0.12)
     ax.set_axis_off()

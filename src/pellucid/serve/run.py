@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pellucid.serve.guard import Guard, Limits
+from pellucid.serve.patience import patient_protocol
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 """Names that a browser on this machine may use for it."""
@@ -135,6 +136,7 @@ def serve(
         app,
         host=host,
         port=port,
+        http=patient_protocol(options.get("max_seconds", Limits.seconds)),
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -13,6 +13,7 @@ from pellucid.solvers.multinomial import fit_multinomial
 
 Folds = Sequence[tuple[np.ndarray, np.ndarray]]
 """Training and test rows of each fold."""
+MOST = 21  # values of alpha that a search tries, at most, where none are given
 _TRIAL = 1e-8  # optimality of fits that only serve to choose alpha
 
 
@@ -28,11 +29,6 @@ class AlphaChoice:
     def best(self) -> float:
         """The alpha of least deviance, the larger one of equals."""
         return float(self.alphas[::-1][np.argmin(self.deviance[::-1])])
-
-
-def mean_choice(choices: Sequence[AlphaChoice]) -> AlphaChoice:
-    """Average over problems that tried the same alphas."""
-    return AlphaChoice(choices[0].alphas, np.mean([c.deviance for c in choices], axis=0), choices[0].how)
 
 
 def default_alphas(Z: np.ndarray, problem: GLMProblem) -> np.ndarray:
@@ -67,39 +63,57 @@ def coefficient_columns(fits: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     return delta, np.concatenate([np.atleast_1d(fit.intercept) for fit in fits])
 
 
+def _go_on(detail: str) -> bool:
+    return True
+
+
 def choose_by_folds(
-    Z: np.ndarray, problem: GLMProblem, alphas: np.ndarray | None, folds: Folds
+    Z: np.ndarray,
+    problems: Sequence[GLMProblem],
+    alphas: np.ndarray | None,
+    folds: Folds,
+    step: Callable[[str], bool] = _go_on,
 ) -> AlphaChoice:
-    """Choose alpha by held-out deviance over folds, each with warm starts from large to small alpha."""
-    loss = problem.loss
-    parts = [problem.rows(train) for train, _ in folds]
-    total = max(sum(problem.weight[test].sum() for _, test in folds), np.finfo(float).tiny)
+    """Choose alpha by held-out deviance over folds, each with warm starts from large to small alpha.
+
+    Several problems, such as classes or levels, share the alpha of least mean deviance. ``step`` is told of
+    every alpha that is done, and says whether there is time for another.
+    """
+    total = max(sum(problems[0].weight[test].sum() for _, test in folds), np.finfo(float).tiny)
+    parts = [(p, p.rows(train), train, test) for p in problems for train, test in folds]
 
     def evaluate(alpha: float, starts: list[Any]) -> tuple[float, list[Any]]:
         fits, deviance = [], 0.0
-        for (train, test), part, start in zip(folds, parts, starts, strict=True):
+        for (p, part, train, test), start in zip(parts, starts, strict=True):
             fit = solve(Z[train], part, alpha, start=start, tol=_TRIAL)
-            eta = problem.offset[test] + Z[test] @ fit.delta + fit.intercept
-            at = getattr(fit, "loss", loss)
-            deviance += at.total_deviance(problem.y[test], eta, problem.weight[test])
+            eta = p.offset[test] + Z[test] @ fit.delta + fit.intercept
+            at = getattr(fit, "loss", p.loss)
+            deviance += at.total_deviance(p.y[test], eta, p.weight[test])
             fits.append(fit)
-        return deviance / total, fits
+        return deviance / (total * len(problems)), fits
 
-    return _search(evaluate, Z, problem, alphas, [None] * len(folds), "cv")
+    return _search(evaluate, Z, problems[0], alphas, [None] * len(parts), "cv", step)
 
 
-def choose_by_loo(Z: np.ndarray, problem: GLMProblem, alphas: np.ndarray | None) -> AlphaChoice:
-    """Choose alpha by approximate leave-one-out deviance."""
-    loss = problem.loss
-    multiplicity = np.maximum(1.0, problem.weight)
+def choose_by_loo(
+    Z: np.ndarray,
+    problems: Sequence[GLMProblem],
+    alphas: np.ndarray | None,
+    step: Callable[[str], bool] = _go_on,
+) -> AlphaChoice:
+    """Choose alpha by approximate leave-one-out deviance, as :func:`choose_by_folds` does by folds."""
 
     def evaluate(alpha: float, starts: list[Any]) -> tuple[float, list[Any]]:
-        fit = solve(Z, problem, alpha, start=starts[0], tol=_TRIAL)
-        eta = fit.loo_eta(Z, problem, multiplicity)
-        at = getattr(fit, "loss", loss)
-        return at.total_deviance(problem.y, eta, problem.weight) / problem.weight.sum(), [fit]
+        fits, deviance = [], 0.0
+        for p, start in zip(problems, starts, strict=True):
+            fit = solve(Z, p, alpha, start=start, tol=_TRIAL)
+            eta = fit.loo_eta(Z, p, np.maximum(1.0, p.weight))
+            at = getattr(fit, "loss", p.loss)
+            deviance += at.total_deviance(p.y, eta, p.weight) / p.weight.sum()
+            fits.append(fit)
+        return deviance / len(problems), fits
 
-    return _search(evaluate, Z, problem, alphas, [None], "loo")
+    return _search(evaluate, Z, problems[0], alphas, [None] * len(problems), "loo", step)
 
 
 def _search(
@@ -109,6 +123,7 @@ def _search(
     alphas: np.ndarray | None,
     starts: list[Any],
     how: str,
+    step: Callable[[str], bool],
 ) -> AlphaChoice:
     """Walk from large to small alpha; without a grid of the user's, stop when lost and look between the best.
 
@@ -123,12 +138,15 @@ def _search(
         deviance, last = found[float(alpha)] = evaluate(float(alpha), last)
         lowest = min(value for value, _ in found.values())
         rises = rises + 1 if deviance > 1.02 * lowest else 0
-        if not given and rises >= 3:
+        time_left = step(f"alpha {alpha:.3g}")
+        if not time_left or (not given and rises >= 3):
             break
-    if not given:
+    if not given and time_left:
         best = min(found, key=lambda a: (found[a][0], -a))
         for alpha in (best * 10.0**0.25, best * 10.0**-0.25):
             above = min((a for a in found if a >= alpha), default=best)
             found[alpha] = evaluate(alpha, found[above][1])
+            if not step(f"alpha {alpha:.3g}"):
+                break
     order = sorted(found)
     return AlphaChoice(np.array(order), np.array([found[a][0] for a in order]), how)

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
 
-from pellucid.linalg import row_blocks
+from pellucid.linalg import BlockFeatures, row_blocks
 from pellucid.losses import Loss, Squared
 
 _SECOND_STEP = 4000  # rows up to which leave-one-out makes a second step,
@@ -131,7 +131,7 @@ class GLMFit:
 
 
 def fit_glm(
-    Z: np.ndarray,
+    Z: np.ndarray | BlockFeatures,
     problem: GLMProblem,
     alpha: float,
     *,
@@ -143,7 +143,7 @@ def fit_glm(
 
     Parameters
     ----------
-    Z : ndarray of shape (n, r)
+    Z : ndarray or BlockFeatures of shape (n, r)
         Features.
     problem : GLMProblem
         Targets, weights, offset and loss.
@@ -163,6 +163,8 @@ def fit_glm(
         b = p.loss.best_constant(p.y, p.weight, p.offset) if p.fit_intercept else 0.0
     else:
         delta, b = start.delta, start.intercept
+    if isinstance(Z, BlockFeatures):
+        tol = max(tol, CONVERGED)  # where a pass is dear
     f = Z @ delta
     eta = p.offset + f + b
     value = p.objective(eta, delta, alpha)
@@ -172,11 +174,16 @@ def fit_glm(
         g = p.weight * p.loss.gradient(p.y, eta)
         w = p.weight * np.maximum(p.loss.curvature(p.y, eta), _FLOOR)
         L, center = weighted_ridge(Z, w, alpha, p.fit_intercept)
-        violation = optimality(Z, g, delta, alpha, scale, fit_intercept=p.fit_intercept)
+        slope = adjoint(Z, g)
+        violation = optimality(Z, g, delta, alpha, scale, fit_intercept=p.fit_intercept, slope=slope)
         settled = violation <= tol and (iteration > 0 or start is None)
         if settled or rounding_reached(violation, previous) or iteration == max_iter:
             break
-        new_delta, new_b = _step(Z, L, center, w, f + b - g / w, p.fit_intercept)
+        if isinstance(Z, BlockFeatures):
+            new_delta, new_b = _correction(L, center, w, g, alpha * delta + slope, p.fit_intercept)
+            new_delta, new_b = delta + new_delta, b + new_b
+        else:
+            new_delta, new_b = _step(Z, L, center, w, f + b - g / w, p.fit_intercept)
         step = new_delta - delta, Z @ new_delta - f, new_b - b
 
         def along(t: float, old: Any = (delta, f, b), step: Any = step) -> tuple[Any, ...]:
@@ -196,14 +203,30 @@ def fit_glm(
 
 
 def optimality(
-    Z: np.ndarray, g: np.ndarray, delta: np.ndarray, alpha: float, scale: float, *, fit_intercept: bool
+    Z: np.ndarray | BlockFeatures,
+    g: np.ndarray,
+    delta: np.ndarray,
+    alpha: float,
+    scale: float,
+    *,
+    fit_intercept: bool,
+    slope: np.ndarray | None = None,
 ) -> float:
-    """Largest violation of ``αδ + Zᵀg = 0`` and ``1ᵀg = 0``, relative to gradients of size ``scale``."""
-    size = float(np.abs(Z).max(initial=0.0)) or 1.0
-    violation = float(np.abs(alpha * delta + Z.T @ g).max(initial=0.0)) / (scale * size)
+    """Largest violation of ``αδ + Zᵀg = 0`` and ``1ᵀg = 0``, relative to gradients of size ``scale``.
+
+    ``slope`` is ``Zᵀg`` where that is known.
+    """
+    size = (Z.largest if isinstance(Z, BlockFeatures) else float(np.abs(Z).max(initial=0.0))) or 1.0
+    slope = adjoint(Z, g) if slope is None else slope
+    violation = float(np.abs(alpha * delta + slope).max(initial=0.0)) / (scale * size)
     if not fit_intercept:
         return violation
     return max(violation, float(np.abs(g.sum(axis=0)).max()) / scale)
+
+
+def adjoint(Z: np.ndarray | BlockFeatures, V: np.ndarray) -> np.ndarray:
+    """Return ``Zᵀ V``."""
+    return Z.transposed_times(V) if isinstance(Z, BlockFeatures) else Z.T @ V
 
 
 def _gradient_size(p: GLMProblem, eta: np.ndarray) -> float:
@@ -221,12 +244,16 @@ def rounding_reached(violation: float, previous: float) -> bool:
 
 
 def weighted_ridge(
-    Z: np.ndarray, w: np.ndarray, alpha: float, fit_intercept: bool
+    Z: np.ndarray | BlockFeatures, w: np.ndarray, alpha: float, fit_intercept: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cholesky factor of the ridge matrix of features weighted by ``w`` and centred, and their centre."""
-    center = w @ Z / w.sum() if fit_intercept else np.zeros(Z.shape[1])
-    H = np.sqrt(w)[:, None] * (Z - center)
-    A = H.T @ H
+    if isinstance(Z, BlockFeatures):
+        A, center = Z.weighted_products(w, center=fit_intercept)
+        A[np.diag_indices_from(A)] += 1e-7 * float(A.diagonal().max())  # rounding of float32
+    else:
+        center = w @ Z / w.sum() if fit_intercept else np.zeros(Z.shape[1])
+        H = np.sqrt(w)[:, None] * (Z - center)
+        A = H.T @ H
     A[np.diag_indices_from(A)] += alpha
     try:
         return cholesky(A, lower=True, overwrite_a=True, check_finite=False), center
@@ -237,13 +264,27 @@ def weighted_ridge(
 
 
 def _step(
-    Z: np.ndarray, L: np.ndarray, center: np.ndarray, w: np.ndarray, z: np.ndarray, fit_intercept: bool
+    Z: np.ndarray | BlockFeatures,
+    L: np.ndarray,
+    center: np.ndarray,
+    w: np.ndarray,
+    z: np.ndarray,
+    fit_intercept: bool,
 ) -> tuple[np.ndarray, float]:
     """Weighted ridge of the working targets ``z``."""
     mean = float(w @ z / w.sum()) if fit_intercept else 0.0
     v = w * (z - mean)
-    delta = cho_solve((L, True), Z.T @ v - center * v.sum(), check_finite=False)
+    delta = cho_solve((L, True), adjoint(Z, v) - center * v.sum(), check_finite=False)
     return delta, mean - float(center @ delta) if fit_intercept else 0.0
+
+
+def _correction(
+    L: np.ndarray, center: np.ndarray, w: np.ndarray, g: np.ndarray, slope: np.ndarray, fit_intercept: bool
+) -> tuple[np.ndarray, float]:
+    """Newton step from the gradient, which ends at the solution even where the matrix is not quite right."""
+    level = float(g.sum()) if fit_intercept else 0.0
+    step = -cho_solve((L, True), slope - level * center, check_finite=False)
+    return step, -level / float(w.sum()) - float(center @ step) if fit_intercept else 0.0
 
 
 def halved(along: Callable[[float], tuple[Any, ...]], value: float) -> tuple[Any, ...] | None:

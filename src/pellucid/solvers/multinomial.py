@@ -12,8 +12,17 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
+from pellucid.linalg import BlockFeatures
 from pellucid.losses import Multinomial
-from pellucid.solvers.glm import CONVERGED, GLMProblem, halved, optimality, rounding_reached, weighted_ridge
+from pellucid.solvers.glm import (
+    CONVERGED,
+    GLMProblem,
+    adjoint,
+    halved,
+    optimality,
+    rounding_reached,
+    weighted_ridge,
+)
 
 _FEW = 15  # products per Newton step up to which the preconditioner is good enough
 _MANY = 300  # most products per Newton step
@@ -38,7 +47,7 @@ class MultinomialFit:
 
 
 def fit_multinomial(
-    Z: np.ndarray,
+    Z: np.ndarray | BlockFeatures,
     problem: GLMProblem,
     alpha: float,
     *,
@@ -88,7 +97,7 @@ def fit_multinomial(
 class _Task:
     """Objective, gradient and Hessian in θ of shape (r + 1, classes), which has the intercepts at the end."""
 
-    def __init__(self, Z: np.ndarray, problem: GLMProblem, alpha: float) -> None:
+    def __init__(self, Z: np.ndarray | BlockFeatures, problem: GLMProblem, alpha: float) -> None:
         self.Z, self.p, self.loss = Z, problem, Multinomial()
         self.weight = problem.weight[:, None]
         self.free = float(problem.fit_intercept)
@@ -103,7 +112,7 @@ class _Task:
 
     def pull(self, g: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Turn derivatives by the scores, and the penalty's, into derivatives by θ."""
-        return np.vstack([self.Z.T @ g + self.alpha * theta[:-1], self.free * g.sum(axis=0)])
+        return np.vstack([adjoint(self.Z, g) + self.alpha * theta[:-1], self.free * g.sum(axis=0)])
 
     def curve(self, P: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Hessian times θ."""

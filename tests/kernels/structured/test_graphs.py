@@ -138,6 +138,31 @@ def test_walks_too_many_to_list_are_refused_before():
         RandomWalk(9)([dense])
 
 
+def test_memory_of_large_graphs_is_estimated(monkeypatch):
+    path = ("A" * 300, [(v, v + 1) for v in range(299)])
+    monkeypatch.setenv("PELLUCID_MEMORY", "1e6")
+    with pytest.raises(NotEnoughMemoryError, match="Distances between all nodes"):
+        ShortestPath()([path])
+    monkeypatch.setattr("pellucid.kernels.structured.graphs._MANY", 100)
+    monkeypatch.setenv("PELLUCID_MEMORY", "1e4")
+    with pytest.raises(NotEnoughMemoryError, match="More than 100 parts of Graphlet"):
+        Graphlet(3)([path])
+
+
+def test_surroundings_are_found_without_all_distances():
+    """Nodes and edges within some steps, by the distances between all pairs."""
+    rng = np.random.default_rng(2)
+    edges = {tuple(sorted(rng.choice(12, 2, replace=False).tolist())) for _ in range(14)}
+    graph = read_graph((["A"] * 12, sorted(edges)))
+    for node in range(12):
+        steps = graph.distances[node]
+        for depth in range(4):
+            inside = (steps >= 0) & (steps < depth)
+            on_the_way = {e for e, (u, v) in enumerate(graph.edges) if inside[u] or inside[v]}
+            within = set(np.flatnonzero((steps >= 0) & (steps <= depth)).tolist())
+            assert graph.around(node, depth) == (within, on_the_way)
+
+
 @pytest.mark.parametrize("depth", [1, 3])
 def test_the_same_as_grakel(depth):
     grakel = pytest.importorskip("grakel", reason="GraKeL is not installed")
@@ -230,6 +255,13 @@ def test_occurrences_cover_nodes_and_edges():
         ((["A", "B"], [(0, 1)], ["x", "y"]), "there are 1 edges, but 2 edge labels"),
         ((None, [(0, 1)]), "nodes of a graph need labels"),
         ({"edges": []}, "needs 'labels'"),
+        ((["A", None], [(0, 1)]), "the label of node 1 is missing"),
+        ((["A", np.nan], [(0, 1)]), "the label of node 1 is missing"),
+        ((["A", "B"], [(0, 1)], [None]), "the label of edge 0 is missing"),
+        ((["A", "B"], [("A", "B")]), r"row 0: an edge is a pair of node numbers, got \('A', 'B'\)"),
+        ((["A", "B"], [(0, 1, 1)]), "an edge is a pair of node numbers"),
+        ((["A", "B"], [(0.0, 0.5)]), "an edge is a pair of node numbers"),
+        ((["A", "B"], [0, 1]), "an edge is a pair of node numbers, got 0"),
         (7, "expected a graph"),
         (None, "expected a graph: .* got a missing value"),
     ],

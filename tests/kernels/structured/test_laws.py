@@ -8,8 +8,17 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from pellucid import KernelRidge, kernels, load, save
-from pellucid.kernels import RBF, MeanEmbedding
+from pellucid import (
+    KernelClassifier,
+    KernelFisherDiscriminant,
+    KernelGLMRegressor,
+    KernelRidge,
+    KernelRidgeClassifier,
+    kernels,
+    load,
+    save,
+)
+from pellucid.kernels import RBF, CountedParts, MeanEmbedding
 from pellucid.kernels.base import object_rows
 
 NAMES = {name: getattr(kernels, name) for name in kernels.__all__}
@@ -94,6 +103,29 @@ def test_model_files(object_kernel, tmp_path):
     back = load(tmp_path / "model")
     assert back.kernel == object_kernel
     assert_array_equal(back.predict(rows), model.predict(rows))
+    if isinstance(object_kernel, CountedParts):
+        for one, other in zip(back.part_contributions(rows), model.part_contributions(rows), strict=True):
+            assert one.parts == other.parts
+            assert_array_equal(one.contributions, other.contributions)
+            assert_array_equal(one.maps[0].on_labels, other.maps[0].on_labels)
+        assert str(back.motifs()) == str(model.motifs())
+
+
+def test_model_files_with_columns(object_kernel, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"object": object_rows(rows_of(object_kernel))})
+    table["dose"] = np.arange(len(table)) / 3.0
+    kernel = object_kernel.on("object") + RBF().on(["dose"])
+    y = np.arange(len(table)) % 2
+    for model in (
+        KernelRidgeClassifier(kernel, alpha=0.1),
+        KernelClassifier(kernel, alpha=0.1),
+        KernelFisherDiscriminant(kernel, alpha=0.1),
+        KernelGLMRegressor(kernel, alpha=0.1),
+    ):
+        model.fit(table, y)
+        save(model, tmp_path / "model")
+        assert_array_equal(load(tmp_path / "model").predict(table), model.predict(table))
 
 
 def test_parameter_gradient_of_bags():

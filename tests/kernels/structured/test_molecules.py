@@ -69,6 +69,16 @@ def test_fragments_cover_atoms_and_bonds(Chem):
     )
 
 
+def test_salts_have_fragments_in_each_ion(Chem):
+    salt, acid = "[Na+].CC(=O)[O-]", "CC(=O)[O-]"
+    found = Tanimoto(radius=1).occurrences(salt)
+    alone = Tanimoto(radius=1).occurrences(acid)
+    for name, places in alone.items():  # the same names and places, after the sodium's atom
+        shifted = [tuple(site + 1 for site in cover) for cover in places]
+        assert found[name] == shifted
+    assert set(found) - set(alone) == {name for name in found if name.startswith("[Na+]")}
+
+
 def test_molecules_of_rdkit_are_as_good_as_smiles(Chem):
     assert_allclose(Tanimoto()([Chem.MolFromSmiles("OCC")], ["CCO"]), 1.0)
 
@@ -96,5 +106,5 @@ def test_bad_parameters():
 def test_without_rdkit_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "rdkit", None)
     chem.molecule.cache_clear()
-    with pytest.raises(ImportError, match=r"pip install pellucid\[chem\]"):
+    with pytest.raises(ImportError, match=r"pip install 'pellucid\[chem\]'"):
         Tanimoto()(["CCO"])

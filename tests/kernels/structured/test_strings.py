@@ -185,5 +185,5 @@ def test_bad_input(make, message):
 
 def test_memory_is_estimated_before(monkeypatch):
     monkeypatch.setenv("PELLUCID_MEMORY", "1e5")
-    with pytest.raises(NotEnoughMemoryError, match=r"needs about .* but only"):
+    with pytest.raises(NotEnoughMemoryError, match=r"take about .* but only"):
         GappedKmer(6, 3)(["ACGT" * 500])

@@ -12,7 +12,10 @@ ESTIMATORS = [
     AdditiveKernelRegressor(),
     AdditiveKernelRegressor(0, loss="gamma"),
     AdditiveKernelRegressor(monotone={0: "increasing"}),
+    AdditiveKernelRegressor(0, loss="quantile", quantile=0.4),
+    AdditiveKernelRegressor(0, loss="cox"),
     AdditiveKernelClassifier(),
+    AdditiveKernelClassifier(0, loss="ordinal", class_weight="balanced"),
 ]
 
 

@@ -208,7 +208,7 @@ def test_intervals_cover_new_rows(squared):
 
 def test_intervals_are_for_squared_loss():
     model = AdditiveKernelRegressor(0, loss="poisson").fit(X, COUNT)
-    with pytest.raises(ValueError, match="Intervals are for squared loss"):
+    with pytest.raises(ValueError, match="Intervals are for squared and Huber loss"):
         model.predict_interval(X)
 
 

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
+from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor, load, save
 from pellucid.losses import as_loss
 from pellucid.models.additive.engine.held_out import leave_one_out
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes, fit_additive
-from pellucid.models.additive.monotonicity import monotone_rows
+from pellucid.models.additive.monotonicity import Shapes, shape_rows
 from pellucid.models.additive.refit import into_cone, refit
 
 RNG = np.random.default_rng(11)
@@ -58,7 +58,7 @@ def test_optimality_of_the_constrained_fit(loss):
     problem = Problem(X[:n], TARGETS[loss][:n], np.ones(n), np.zeros(n), as_loss(loss))
     axes = build_axes(problem.X, problem.weight)
     free = fit_additive(problem, axes, None, None, no_interaction=[0])
-    A = monotone_rows(free.basis, {0: 1})
+    A = shape_rows(free.basis, Shapes({0: 1}))
     state = into_cone(problem, free, A)
     beta = state.fit.beta
     size = np.abs(A) @ np.abs(beta) + 1e-12
@@ -105,7 +105,7 @@ def test_leave_one_out_keeps_what_binds():
     problem = Problem(X[:n], TARGETS["squared"][:n], np.ones(n), np.zeros(n), as_loss("squared"))
     axes = build_axes(problem.X, problem.weight)
     free = fit_additive(problem, axes, None, 0)
-    A = monotone_rows(free.basis, {0: 1})
+    A = shape_rows(free.basis, Shapes({0: 1}))
     state = into_cone(problem, free, A)
     _, eta = leave_one_out(problem, state, np.arange(n))
     truth = []
@@ -136,6 +136,8 @@ def test_names_and_numbers():
         ({"a": True}, "'increasing' or 'decreasing'"),
         ({"colour": 1}, "holds categories"),
         ({"a": 1, 0: -1}, "twice"),
+        ({"a": "convex concave"}, "'convex' or 'concave'"),
+        ({"a": "increasing fast"}, "one of each"),
         (["a"], "must be a dict"),
         ("a", "must be a dict"),
     ],
@@ -147,7 +149,7 @@ def test_bad_wishes(wish, message):
 
 
 def test_monotone_features_take_part_in_no_pair():
-    with pytest.raises(ValueError, match="'x0', which is monotone"):
+    with pytest.raises(ValueError, match="'x0', which monotone= shapes"):
         AdditiveKernelRegressor([(0, 1)], monotone={0: 1}).fit(X, TARGETS["squared"])
 
 
@@ -184,3 +186,51 @@ def test_categories_without_an_order_are_refused_with_the_remedy():
     frame = pd.DataFrame({"grade": ["good", "poor"] * 20})
     with pytest.raises(ValueError, match="ordered category, such as"):
         AdditiveKernelRegressor(monotone={"grade": 1}).fit(frame, np.arange(40.0))
+
+
+# --------------------------------------------------------------------------- convex and concave
+@pytest.mark.parametrize(
+    ("wish", "loss"),
+    [
+        ("convex", "squared"),
+        ("increasing concave", "squared"),
+        ("decreasing, convex", "poisson"),
+        ("concave", "quantile"),
+    ],
+)
+def test_effects_bend_as_wished(wish, loss):
+    y = TARGETS["poisson" if loss == "poisson" else "squared"]
+    model = estimator(loss, {0: wish}).fit(X, y)
+    effect = model.effects_["x0"]
+    k = len(effect.grids[0]) - effect.grids[0].missing
+    x, f = effect.grids[0].points[:k].astype(float), effect.values[:k]
+    slopes = np.diff(f) / np.diff(x)
+    size = np.abs(slopes).max() + 1e-12
+    sign = 1 if "convex" in wish else -1
+    assert np.all(sign * np.diff(slopes) >= -1e-6 * size)
+    if "creasing" in wish:
+        assert np.all((1 if "increasing" in wish else -1) * np.diff(f) >= 0)
+    assert all(len(term) == 1 or 0 not in term for term in model.terms_)
+
+
+def test_a_bend_that_is_there_is_left_alone():
+    x = np.random.default_rng(3).uniform(-1, 1, (300, 1))
+    y = x[:, 0] ** 2 + 0.02 * np.random.default_rng(4).normal(size=300)
+    free, held = (
+        AdditiveKernelRegressor().fit(x, y),
+        AdditiveKernelRegressor(monotone={0: "convex"}).fit(x, y),
+    )
+    np.testing.assert_allclose(held.predict(x), free.predict(x), atol=0.02)
+    against = AdditiveKernelRegressor(monotone={0: "concave"}).fit(x, y)
+    line = np.polyval(np.polyfit(x[:, 0], y, 1), x[:, 0])  # the best concave function of a parabola
+    np.testing.assert_allclose(against.predict(x), line, atol=0.05)
+
+
+def test_a_bend_outlives_files_and_edits(tmp_path):
+    model = AdditiveKernelRegressor(monotone={0: "concave"}).fit(X, TARGETS["squared"])
+    save(model, tmp_path / "m.pellucid")
+    again = load(tmp_path / "m.pellucid").edit(X, TARGETS["squared"], smooth={"x1": 2.0})
+    effect = again.effects_["x0"]
+    k = len(effect.grids[0]) - effect.grids[0].missing
+    slopes = np.diff(effect.values[:k]) / np.diff(effect.grids[0].points[:k].astype(float))
+    assert np.all(np.diff(slopes) <= 1e-6 * np.abs(slopes).max())

@@ -321,6 +321,14 @@ def test_motifs_and_their_errors_are_those_of_refits():
         assert "std. error" in str(motifs)
 
 
+def test_motifs_cannot_be_less_than_one():
+    model = KernelRidge(Spectrum(2), alpha=0.1).fit(SEQUENCES, np.arange(9.0))
+    with pytest.raises(ValueError, match="n_motifs must be a whole number"):
+        model.motifs(-1)
+    with pytest.raises(ValueError, match="least must be a whole number"):
+        model.motifs(least=0)
+
+
 def test_motifs_of_ratios_are_mean_contributions():
     pytest.importorskip("rdkit")
     from pellucid.kernels import MinMax, Tanimoto
@@ -454,3 +462,15 @@ def test_parts_inside_a_product_have_no_contribution_of_their_own():
             ask(rows)
     with pytest.raises(AttributeError, match="inside a product"):
         model.motifs_  # noqa: B018
+
+
+def test_one_object_is_not_taken_for_rows():
+    """Letters of a string, or keys of a dict, would be predicted one by one."""
+    model = KernelRidge(Spectrum(2), alpha=1.0).fit(SEQUENCES, np.arange(9.0))
+    with pytest.raises(TypeError, match=r"Expected rows, got one str\. For a single object, pass a list"):
+        model.predict("TTGACA")
+    graph = {"labels": ["A", "B"], "edges": [(0, 1)]}
+    model = KernelRidge(WeisfeilerLehman(1), alpha=1.0).fit([graph] * 3, np.arange(3.0))
+    with pytest.raises(TypeError, match="got one dict"):
+        model.predict(graph)
+    assert model.part_contributions(graph).prediction == pytest.approx(model.predict([graph])[0])

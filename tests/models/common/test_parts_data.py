@@ -22,6 +22,11 @@ def test_promoters_have_their_two_boxes():
     strongest = set(np.argsort(-profile)[:12].tolist())
     assert set(range(14, 20)) <= strongest  # the box at -35, with position 50 the start of transcription
     assert len(strongest & set(range(36, 42))) >= 3  # the box at -10
+    windows = np.convolve(profile, np.ones(6), "valid")
+    first = int(np.argmax(windows))
+    windows[max(first - 5, 0) : first + 6] = -np.inf
+    assert first == 14  # of all windows of six letters, the strongest is the box at -35,
+    assert 36 <= int(np.argmax(windows)) <= 38  # and the next that at -10, which begins there
     motifs = model.motifs(12).parts
     assert {"T@14", "T@15", "G@16", "A@17"} <= set(motifs)  # TTGACA begins at 14
 

@@ -20,7 +20,7 @@ ESTIMATORS = [
     KernelGLMRegressor(),
     KernelGLMRegressor(loss="gamma", alpha="loo"),
     KernelGLMRegressor(RBF(), loss="squared"),
-    KernelGLMRegressor(RBF(), loss="quantile", quantile=0.4, alpha=0.1),
+    KernelGLMRegressor(RBF(5.0), loss="quantile", quantile=0.4, alpha=0.1),
     KernelGLMRegressor(RBF(), loss=Tweedie(1.5), alpha=0.1),
     KernelClassifier(),
     KernelClassifier(RBF(), loss="hinge", alpha=0.1),

@@ -5,6 +5,7 @@ import pytest
 from sklearn.linear_model import ElasticNet, Ridge
 
 from pellucid import ISKClassifier, ISKRegressor
+from pellucid.exceptions import SearchWarning
 from pellucid.features import PairwiseFourierFeatures
 from pellucid.models.isk import ridge
 
@@ -249,3 +250,10 @@ def test_probabilities():
         _ = ISKClassifier(loss="hinge").predict_proba
     assert "needs loss='logistic'" in str(caught.value.__cause__)
     assert "CalibratedClassifierCV" in str(caught.value.__cause__)
+
+
+def test_time_that_is_up():
+    with pytest.warns(SearchWarning, match="time was up before all values of sigma"):
+        model = ISKRegressor(max_time=1e-9).fit(X, Y)
+    assert {sigma for sigma, _, _ in model.trials_} == {model.sigma_}
+    assert ISKRegressor(max_time=60.0).fit(X, Y).sigma_ == ISKRegressor().fit(X, Y).sigma_

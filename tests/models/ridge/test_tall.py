@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from pellucid import KernelRidge, KernelRidgeClassifier, LooSearch, load, save
 from pellucid.exceptions import IndefiniteKernelError
 from pellucid.kernels import RBF, Laplacian, Matern
 from pellucid.models.kernel_fit import landmark_fit, length_scale, tall_fit
 from pellucid.models.search import gradient_search
-from pellucid.solvers import choose_solver
+from pellucid.solvers import choose_solver, landmarks
 
 RNG = np.random.default_rng(0)
 N = 500
@@ -215,3 +216,33 @@ def test_any_kernel_and_n_of_one_or_two():
             few = KernelRidge(KERNEL, alpha=0.1, solver=solver).fit(X[:n], Y[:n, 0])
             dense = KernelRidge(KERNEL, alpha=0.1, solver="cholesky").fit(X[:n], Y[:n, 0])
             np.testing.assert_allclose(few.predict(NEW), dense.predict(NEW), atol=1e-4)
+
+
+@pytest.mark.parametrize("solver", ["iterative", "landmarks"])
+def test_the_same_data_and_seed_give_the_same_model_bit_for_bit(solver, monkeypatch):
+    monkeypatch.setattr(tall_fit, "_SINGLE_ROWS", 2)
+    monkeypatch.setattr(landmark_fit, "_SINGLE_WORK", 1.0)
+    one, two = (fit(solver, weight=W, n_components=60) for _ in range(2))
+    assert np.array_equal(one.dual_coef_, two.dual_coef_)
+    assert np.array_equal(one.loo_.residuals, two.loo_.residuals)
+    other = fit(solver, weight=W, n_components=60, random_state=1)
+    assert not np.array_equal(one.dual_coef_, other.dual_coef_)
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_neither_blocks_nor_threads_change_the_answer_by_more_than_rounding(single, monkeypatch):
+    monkeypatch.setattr(tall_fit, "_SINGLE_ROWS", 2 if single else 10**9)
+    monkeypatch.setattr(landmark_fit, "_SINGLE_WORK", 1.0 if single else np.inf)
+    found = {}
+    for solver, tile in (("iterative", 64), ("iterative", 200), ("landmarks", 40), ("landmarks", 500)):
+        monkeypatch.setattr(tall_fit, "_TILE", tile)
+        blocks = [slice(i, min(i + tile, N)) for i in range(0, N, tile)]
+        monkeypatch.setattr(
+            landmarks, "blocks_of", lambda n, m, blocks=blocks: [s for s in blocks if s.start < n]
+        )
+        options = {"alpha": 0.1, "n_components": 60, "tol": 1e-12}
+        with threadpool_limits(1 if tile % 20 else 2):
+            found.setdefault(solver, []).append(fit(solver, **options).predict(NEW))
+    near = {"iterative": 1e-10, "landmarks": 1e-7 if single else 1e-10}
+    for solver, (one, two) in found.items():
+        np.testing.assert_allclose(one, two, rtol=near[solver], atol=near[solver])

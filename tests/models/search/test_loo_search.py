@@ -209,7 +209,7 @@ def test_it_hands_on_what_the_best_can_do():
 
 
 def test_what_cannot_be_searched():
-    with pytest.raises(TypeError, match=r"exact leave-one-out: .* got Ridge"):
+    with pytest.raises(TypeError, match=r"needs a kernel model: .* got Ridge"):
         LooSearch(Ridge()).fit(X, y)
     with pytest.raises(ValueError, match="leave param_grid out"):
         LooSearch(KernelRidge(RBF()), GRID, ard=True).fit(X, y)

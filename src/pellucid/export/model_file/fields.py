@@ -23,15 +23,22 @@ from pellucid.export.model_file.shapes import misfit
 from pellucid.kernels import Kernel
 
 LATER = {
-    "AdditiveKernelRegressor": ("updatable",),
+    "AdditiveKernelClassifier": ("loss", "class_weight", "max_time", "verbose"),
+    "AdditiveKernelRegressor": ("updatable", "quantile", "max_time", "verbose"),
+    "KernelRidge": ("updatable",),
     "Axis": ("repeats",),
     "BaseEstimator": ("weights",),
     "Column": ("ordered",),
     "LeaveOneOut": ("root_mse",),
     "InterpretableKernelRegressor": ("quantile",),
-    "KernelGLMRegressor": ("quantile",),
+    "ISKBase": ("max_time", "verbose"),
+    "KernelGLMBase": ("max_time", "verbose"),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
-    "RefitSpec": ("bases",),
+    "RefitSpec": ("bases", "bends"),
+    "Trials": ("energy_errors", "energy_weight"),
+    "KernelGLMRegressor": ("quantile", "solver"),
+    "KernelClassifier": ("solver",),
+    "SolverReport": ("unit",),
     "LooSearch": ("criterion", "max_time", "verbose"),
 }
 """Parameters and fields that files of earlier versions lack, by class: they get their defaults."""

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.gaussian_process.kernels import Kernel as ForeignKernel
 
 from pellucid.kernels import Kernel
+from pellucid.linalg import SparseRows
 from pellucid.losses import Loss
 
 Numbers = float | np.ndarray
@@ -44,7 +45,8 @@ FITTED: dict[str, dict[str, Any]] = {
     f"{_RIDGE} {_GLM}": {
         "kernel_": Kernel,
         "weight_fit_ _dual _intercept": _Reals,
-        "X_fit_ _kept": np.ndarray,
+        "_kept": np.ndarray,
+        "X_fit_": np.ndarray | SparseRows,
         "alpha_ intercept_? dual_coef_? coef_?": Numbers,
     },
     _RIDGE: {
@@ -55,7 +57,8 @@ FITTED: dict[str, dict[str, Any]] = {
         "solver_report_?": "SolverReport",
         "_centres?": np.ndarray | None,
         "_criteria": dict[str, float],
-        "loo_": "LeaveOneOut",
+        "loo_?": "LeaveOneOut",
+        "sums_?": "FeatureSums",
         "effective_dof_ log_marginal_likelihood_? scale_?": Numbers,
     },
     "KernelRidgeClassifier": {"calibration_": "Calibration"},
@@ -65,9 +68,11 @@ FITTED: dict[str, dict[str, Any]] = {
         "losses_?": list[Loss],
         "_kernel_features?": "KernelFeatures",  # in files of earlier versions, as the next
         "alpha_path_?": "AlphaChoice",
+        "centre_alpha_?": float,
         "_kernel_fits?": _of(list, "GLMFit|MultinomialFit|HingeFit"),
         "_centres": np.ndarray | None,
         "_scores_fit": _Reals,
+        "solver_report_?": "SolverReport",
         "kernel_accuracy_ optimality_ _unit?": float,
         "n_iter_": int,
     },
@@ -87,8 +92,16 @@ FITTED: dict[str, dict[str, Any]] = {
         "importances_": "Importances",
         "intercept_": Numbers,
     },
+    "AdditiveKernelClassifier": {"loss": str | Loss, "class_weight": str | dict | None},
+    "AdditiveKernelRegressor KernelGLMRegressor InterpretableKernelRegressor": {
+        "quantile": float | int | list | tuple | np.ndarray
+    },
     _ADDITIVE: {
         "loss_": Loss,
+        "losses_?": list[Loss],  # which files of earlier versions lack, as the next
+        "outputs_?": list[str],
+        "max_time": float | int | None,
+        "verbose": int,
         "tables_": "TermTables",
         "_refit_spec": "RefitSpec",
         "receipt_": "Receipt",

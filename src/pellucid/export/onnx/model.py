@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -122,8 +121,6 @@ def _of_kernel(model: Any) -> Any:
     dual, intercept = class_scores(model, model._dual, model._intercept)
     scores = g.plus(g("MatMul", K, g.constant(dual)), intercept)
     response = response_of(model)
-    if response.link == "ordered":
-        scores = _ordered(g, scores, model.quantile)
     outputs = _respond(g, response, scores, dual.shape[1])
     inputs = [g.tensor("X", "DOUBLE", rows.shape[1])]
     return g.model(inputs, outputs, _notes(type(model).__name__, feature_names(model), response, []))
@@ -133,6 +130,7 @@ def _of_kernel(model: Any) -> Any:
 def _respond(g: Graph, response: Response, scores: str, q: int) -> list[Any]:
     """Outputs for scores of shape (n, q)."""
     if response.classes is None:
+        scores = _ordered(g, scores, response.ranks) if response.link == "ordered" else scores
         mean = g("Exp", g.between(scores, -708.0, 709.0)) if response.link == "exp" else scores
         mean = _expit(g, scores) if response.link == "expit" else mean
         if response.single:
@@ -177,11 +175,10 @@ def _expit(g: Graph, scores: str) -> str:
     return g("Div", one, g("Add", one, g("Exp", g("Neg", g.between(scores, -700.0, 700.0)))))
 
 
-def _ordered(g: Graph, scores: str, levels: Sequence[float]) -> str:
+def _ordered(g: Graph, scores: str, ranks: tuple[int, ...]) -> str:
     """Scores of each row rearranged so that they rise with the levels."""
-    falling = g("TopK", scores, g.constant([len(levels)], np.int64), axis=1, n_outputs=2)
-    rank = np.argsort(np.argsort(levels, kind="stable"), kind="stable")
-    return g.column(falling, len(levels) - 1 - rank)
+    falling = g("TopK", scores, g.constant([len(ranks)], np.int64), axis=1, n_outputs=2)
+    return g.column(falling, len(ranks) - 1 - np.array(ranks))
 
 
 def _kind_of(classes: tuple[Any, ...]) -> tuple[type, str]:

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.data.cells import is_missing, level_name
+from pellucid.data.cells import level_name
 from pellucid.data.dates import day_of
 from pellucid.data.table import as_frame
+from pellucid.kernels.checks import is_missing
 
 
 def columns_of(rows: Any, names: Sequence[str]) -> list[list[Any]]:

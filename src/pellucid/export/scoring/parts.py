@@ -20,6 +20,8 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit, softmax
 
+from pellucid.losses import Ordinal
+
 
 @dataclass(frozen=True)
 class Feature:
@@ -108,8 +110,8 @@ class Response:
 
     Links are "identity"; "exp", of scores cut at -708 and 709; "expit", of a proportion; "ordered", of
     quantiles that may have crossed; "logistic", of the second of two classes;
-    "shares": logistic values of all classes divided by their sum; "softmax"; "none": classes without
-    probabilities.
+    "shares": logistic values of all classes divided by their sum; "softmax"; "ordinal", of ordered classes
+    with thresholds between them; "none": classes without probabilities.
     """
 
     link: str
@@ -117,6 +119,7 @@ class Response:
     slope: float = 1.0  # what scores are multiplied with before the link
     single: bool = True  # whether a regression has one target, and predictions one dimension
     thresholds: tuple[float, ...] = ()  # between ordinal classes, whose link is "ordinal"
+    ranks: tuple[int, ...] = ()  # of the levels of quantiles, whose link is "ordered"
 
     @property
     def has_probabilities(self) -> bool:
@@ -136,11 +139,16 @@ class Response:
             return np.hstack([1.0 - expit(scores), expit(scores)])
         if self.link == "shares":
             return np.asarray(expit(scores) / expit(scores).sum(axis=1, keepdims=True))
+        if self.link == "ordinal":
+            return Ordinal(self.thresholds).probabilities(scores[:, 0])
+        if self.link == "ordered":
+            return np.asarray(np.sort(scores, axis=1)[:, list(self.ranks)])
         return scores
 
     def labels(self, scores: np.ndarray) -> np.ndarray:
         """Predicted classes."""
         assert self.classes is not None
+        scores = self.mean(scores) if self.link == "ordinal" else scores
         best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
         return np.array(self.classes)[best]
 

@@ -31,6 +31,9 @@ from pellucid.models.ridge.base import KernelRidgeBase
 from pellucid.models.sparse_additive.base import SparseAdditiveBase
 from pellucid.models.sparse_additive.design import group_slices
 
+_IN_ORDER = ("to_json", "to_python", "to_tables", "to_onnx")
+"""Exports of tables that can put values of a row in order."""
+
 
 def fitted_model(model: Any) -> Any:
     """The fitted estimator itself: of a search, its best one."""
@@ -46,6 +49,11 @@ def scoring_of(model: Any, target: str) -> ScoringModel:
     """Read a model of terms or coefficients; ``target`` names the export in messages."""
     model = fitted_model(model)
     if callable(getattr(model, "compiled", None)):
+        if np.ndim(getattr(model, "quantile", 0.5)) and target not in _IN_ORDER:
+            raise ValueError(
+                f"{target} cannot write several quantiles, whose order is part of the prediction: use "
+                f"{', '.join(_IN_ORDER)} or save, or fit one model per quantile."
+            )
         return _of_tables(model, model.compiled())
     if isinstance(model, SparseAdditiveBase):
         return _of_smooths(model)
@@ -81,9 +89,11 @@ def response_of(model: Any) -> Response:
     name = str(getattr(loss, "name", None) or getattr(model, "loss", "squared"))
     if not isinstance(model, ClassifierMixin) and not isinstance(model, KernelFisherDiscriminant):
         if np.ndim(getattr(model, "quantile", 0.5)):
-            return Response("ordered", single=False)
+            ranks = np.argsort(np.argsort(model.quantile, kind="stable"), kind="stable")
+            return Response("ordered", single=False, ranks=tuple(ranks.tolist()))
         links = {"log": "exp", "logit": "expit"}
-        return Response(links.get(getattr(loss, "link", "identity"), "identity"))
+        single = np.ndim(getattr(model, "intercept_", 0.0)) == 0 or not hasattr(model, "tables_")
+        return Response(links.get(getattr(loss, "link", "identity"), "identity"), single=single)
     classes = tuple(model.classes_.tolist())
     if isinstance(model, KernelFisherDiscriminant):
         return Response("softmax", classes)

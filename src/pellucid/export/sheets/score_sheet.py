@@ -133,6 +133,22 @@ def _term(book: Book, t: int, c: int) -> str:
     return f"{float(term.constant[c])!r}+SUMPRODUCT({cos}*COS({phase})+{sin}*SIN({phase}))"
 
 
+def _ordered_classes(book: Book, row: int, score: str) -> None:
+    """Probabilities of ordered classes from the thresholds between them, and the most probable one."""
+    response, sheet = book.scoring.response, book.sheet
+    classes = response.classes or ()
+    book.put(sheet, row, 1, "class", bold=True)
+    book.line(sheet, row, 2, classes)
+    book.put(sheet, row + 1, 1, "probability", bold=True)
+    below = [f"1/(1+EXP(MAX(-700,MIN(700,{score}-({at!r})))))" for at in response.thresholds]
+    edges = ["0", *below, "1"]
+    for c in range(len(classes)):
+        book.formula(row + 1, 2 + c, f"{edges[c + 1]}-{edges[c]}")
+    last = book.letter(1 + len(classes))
+    line, names = (f"$B${at}:${last}${at}" for at in (row + 1, row))
+    book.formula(2, 2, f"INDEX({names},1,MATCH(MAX({line}),{line},0))")
+
+
 def _respond(book: Book, row: int, scores: list[str]) -> None:
     """Prediction at the top, probabilities below the scores."""
     response, sheet = book.scoring.response, book.sheet
@@ -146,7 +162,12 @@ def _respond(book: Book, row: int, scores: list[str]) -> None:
                 "exp": f"EXP(MAX(-708,MIN(709,{score})))",
                 "expit": f"1/(1+EXP(-MAX(-700,{score})))",
             }.get(response.link, score)
+            if response.link == "ordered":
+                mean = f"SMALL({line},{response.ranks[c] + 1})"
             book.formula(2, 2 + c, mean)
+        return
+    if response.link == "ordinal":
+        _ordered_classes(book, row, scores[0])
         return
     book.put(sheet, row, 1, "class", bold=True)
     book.line(sheet, row, 2, response.classes)

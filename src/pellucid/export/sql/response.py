@@ -20,12 +20,26 @@ def response_columns(
         if response.link not in ("exp", "expit"):
             return list(zip(names, scores, strict=True))
         if not exponential:
-            return [("score", scores[0])]
+            raw = ["score"] if response.single else [f"score_{c}" for c in range(q)]
+            return list(zip(raw, scores, strict=True))
         if response.link == "expit":
-            return [("prediction", sql.logistic(scores[0]))]
-        return [("prediction", f"EXP({sql.clamped(scores[0], -708.0, 709.0)})")]
+            return [(name, sql.logistic(score)) for name, score in zip(names, scores, strict=True)]
+        means = [f"EXP({sql.clamped(score, -708.0, 709.0)})" for score in scores]
+        return list(zip(names, means, strict=True))
     classes = [_literal(label) for label in response.classes]
     names = [f"probability_{label}" for label in response.classes]
+    if response.link == "ordinal":
+        if not exponential:
+            return [("score", scores[0])]
+        below = {
+            f"b{k}": sql.logistic(f"({sql.number(at)} - {scores[0]})")
+            for k, at in enumerate(response.thresholds)
+        }
+        add("below", below)
+        edges = ["0.0", *(f"r.{b}" for b in below), "1.0"]
+        add("shares", {f"e{k}": f"{edges[k + 1]} - {edges[k]}" for k in range(len(classes))})
+        shares_of = [f"r.e{k}" for k in range(len(classes))]
+        return [("prediction", sql.largest(shares_of, classes)), *zip(names, shares_of, strict=True)]
     raw = ["score"] if q == 1 else [f"score_{label}" for label in response.classes]
     if q == 1:
         label = f"CASE WHEN {scores[0]} > 0 THEN {classes[1]} WHEN {scores[0]} <= 0 THEN {classes[0]} END"

@@ -39,10 +39,8 @@ class Batch:
         first = np.concatenate([[0], np.cumsum([len(g.labels) for g in graphs], dtype=np.intp)])
         names, labels = _numbered(chain.from_iterable(g.labels for g in graphs))
         sizes = [len(g.edges) for g in graphs]
-        ends = np.fromiter(
-            chain.from_iterable(chain.from_iterable(g.edges for g in graphs)), np.intp, 2 * sum(sizes)
-        )
-        pairs = ends.reshape(-1, 2) + np.repeat(first[:-1], sizes)[:, None]
+        ends = [np.zeros((0, 2), dtype=np.intp), *(g.ends for g in graphs)]
+        pairs = np.concatenate(ends) + np.repeat(first[:-1], sizes)[:, None]
         marks = np.zeros(len(pairs), dtype=np.intp)
         if edge_labels:
             told = (g.edge_labels or ("",) * len(g.edges) for g in graphs)

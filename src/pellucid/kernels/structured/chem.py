@@ -17,7 +17,7 @@ def rdkit_chem() -> Any:
     try:
         from rdkit import Chem
     except ImportError:
-        raise ImportError("Kernels on molecules need RDKit: pip install pellucid[chem]") from None
+        raise ImportError("Kernels on molecules need RDKit: pip install 'pellucid[chem]'") from None
     return Chem
 
 
@@ -125,8 +125,22 @@ def fragment_name(smiles: str, kind: str, place: np.ndarray, code: int) -> str:
         steps = int(rdkit_chem().GetDistanceMatrix(mol)[atoms[0], atoms[1]])
         ends = sorted(atoms_of(smiles)[a] for a in atoms)
         return f"{ends[0]}~{steps}~{ends[1]} [{code:x}]"
-    text = rdkit_chem().MolFragmentToSmiles(mol, atoms, bonds, rootedAtAtom=int(place[0]))
+    root = int(place[0])
+    if "." in smiles:  # RDKit starts from an atom only where all atoms hang together
+        mol, number = _component(mol, root)
+        pairs = [bonds_of(smiles)[bond] for bond in bonds]
+        bonds = [mol.GetBondBetweenAtoms(number[u], number[v]).GetIdx() for u, v in pairs]
+        atoms, root = [number[atom] for atom in atoms], number[root]
+    text = rdkit_chem().MolFragmentToSmiles(mol, atoms, bonds, rootedAtAtom=root)
     return f"{text} [{code:x}]"
+
+
+def _component(mol: Any, atom: int) -> tuple[Any, dict[int, int]]:
+    """What hangs together with an atom, such as one ion of a salt, and the numbers of its atoms there."""
+    chem = rdkit_chem()
+    which = next(i for i, atoms in enumerate(chem.GetMolFrags(mol)) if atom in atoms)
+    found = chem.GetMolFrags(mol, asMols=True, sanitizeFrags=False)[which]
+    return found, {old: new for new, old in enumerate(chem.GetMolFrags(mol)[which])}
 
 
 def flat_coordinates(smiles: str) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pellucid.kernels.checks import is_missing
 from pellucid.kernels.structured.sequences import shown
 
 
@@ -21,6 +22,12 @@ class Graph:
     edge_labels: tuple[str, ...] = ()
 
     _in_object_arrays: ClassVar[bool] = True  # model files keep training graphs
+    ends: ClassVar[np.ndarray]
+    """The edges as an array, which many graphs are put together from faster than from their tuples."""
+
+    def __post_init__(self) -> None:
+        ends = np.array(self.edges, dtype=np.intp).reshape(-1, 2)
+        object.__setattr__(self, "ends", ends)
 
     @cached_property
     def neighbours(self) -> list[list[tuple[int, int]]]:
@@ -30,6 +37,17 @@ class Graph:
             around[u].append((v, number))
             around[v].append((u, number))
         return around
+
+    def around(self, node: int, depth: int) -> tuple[set[int], set[int]]:
+        """Nodes within ``depth`` steps of a node, and the edges on the way to them."""
+        nodes, border = {node}, {node}
+        edges: set[int] = set()
+        for _ in range(depth):
+            reached = [pair for v in border for pair in self.neighbours[v]]
+            edges.update(edge for _, edge in reached)
+            border = {u for u, _ in reached} - nodes
+            nodes |= border
+        return nodes, edges
 
     @cached_property
     def distances(self) -> np.ndarray:
@@ -87,10 +105,10 @@ def read_graph(item: Any) -> Graph:
 def _checked(labels: Any, edges: Any, edge_labels: Any) -> Graph:
     if labels is None:
         raise ValueError("the nodes of a graph need labels; give all the same if there are none.")
-    names = tuple(str(label) for label in labels)
+    names = _texts(labels, "node")
     pairs = []
     for edge in edges:
-        u, v = (int(end) for end in edge)
+        u, v = _ends(edge)
         if not (0 <= u < len(names) and 0 <= v < len(names)):
             raise ValueError(
                 f"the edge ({u}, {v}) leads to a node that is not among the {len(names)} labels."
@@ -99,7 +117,7 @@ def _checked(labels: Any, edges: Any, edge_labels: Any) -> Graph:
             pairs.append((min(u, v), max(u, v)))
         elif len(edge_labels):
             raise ValueError(f"the edge ({u}, {v}) leads from a node to itself.")
-    marks = tuple(str(label) for label in edge_labels)
+    marks = _texts(edge_labels, "edge")
     if marks and len(marks) != len(pairs):
         raise ValueError(f"there are {len(pairs)} edges, but {len(marks)} edge labels.")
     if len(set(pairs)) < len(pairs):  # both directions of one edge, as networkx's directed graphs have them
@@ -107,6 +125,27 @@ def _checked(labels: Any, edges: Any, edge_labels: Any) -> Graph:
         kept = sorted(first.values())
         pairs, marks = [pairs[i] for i in kept], tuple(marks[i] for i in kept) if marks else ()
     return Graph(names, tuple(pairs), marks)
+
+
+def _texts(labels: Any, of: str) -> tuple[str, ...]:
+    """Labels as strings; a missing one would be a label that all missing ones share."""
+    labels = tuple(labels)
+    for i, label in enumerate(labels):
+        if is_missing(label):
+            raise ValueError(f"the label of {of} {i} is missing; give '' where there is none.")
+    return tuple(map(str, labels))
+
+
+def _ends(edge: Any) -> tuple[int, int]:
+    """Ends of an edge as numbers of nodes."""
+    try:
+        u, v = (int(end) for end in edge)
+        whole = (u, v) == tuple(edge)
+    except (TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise ValueError(f"an edge is a pair of node numbers, got {edge!r}.")
+    return u, v
 
 
 def _from_networkx(graph: Any) -> Graph:

@@ -13,8 +13,9 @@ from pellucid.kernels.checks import whole
 from pellucid.kernels.structured.batch import Batch
 from pellucid.kernels.structured.counts import CountedParts, Occurrences, Sites
 from pellucid.kernels.structured.graph import Graph, read_graph
-from pellucid.kernels.structured.letters import number_values
+from pellucid.kernels.structured.letters import number_values, require_room
 
+_MANY = 2**20  # parts after which it is asked whether as many again would fit
 _LONGEST = 60  # characters of a label, beyond which its digest stands for it
 
 Found = Iterator[tuple[str, tuple[int, ...], float]]
@@ -60,6 +61,8 @@ class GraphKernel(CountedParts, register=False):
             for name, cover, value in self._find(read_graph(item), i < covers):
                 row.append(i)
                 values.append(value)
+                if len(row) % _MANY == 0:
+                    require_room(2.0 * len(row), f"More than {len(row)} parts of {type(self).__name__}")
                 part.append(number.setdefault(name, len(number)))
                 if i < covers:
                     sites.append(cover)
@@ -204,6 +207,8 @@ class ShortestPath(GraphKernel):
 
     def _occurrences(self, objects: np.ndarray, covers: int = 0) -> Occurrences:
         batch = Batch.of([read_graph(item) for item in objects], edge_labels=False)
+        sizes = np.diff(batch.first).astype(float)
+        require_room(sizes @ sizes, "Distances between all nodes of each graph")
         steps = batch.distances()
         pairs = [np.nonzero(np.triu(D > 0)) for D in steps]
         if self.most is not None:
@@ -241,18 +246,12 @@ def _joined(arrays: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.zeros(0, dtype=np.intp), *arrays])
 
 
-def _balls(graph: Graph, depth: int) -> list[tuple[int, ...]]:
+def _balls(graph: Graph, depth: int) -> Iterator[tuple[int, ...]]:
     """For each node, the nodes within ``depth`` steps, and the edges on the way to them."""
-    steps = graph.distances
-    return [_ball(graph, steps[v], depth) for v in range(len(graph.labels))]
-
-
-def _ball(graph: Graph, steps: np.ndarray, depth: int) -> tuple[int, ...]:
-    """Nodes within ``depth`` steps, and the edges on the way to them."""
     n = len(graph.labels)
-    nodes = np.flatnonzero((steps >= 0) & (steps <= depth)).tolist()
-    inside = (steps >= 0) & (steps < depth)
-    return (*nodes, *(n + i for i, (u, v) in enumerate(graph.edges) if inside[u] or inside[v]))
+    for v in range(n):
+        nodes, edges = graph.around(v, depth)
+        yield (*sorted(nodes), *(n + e for e in sorted(edges)))
 
 
 def plain(label: str) -> str:

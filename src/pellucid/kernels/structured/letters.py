@@ -126,6 +126,6 @@ def require_room(n_occurrences: float, what: str) -> None:
     need, have = 64.0 * n_occurrences, available_memory()
     if need > 0.9 * have:
         raise NotEnoughMemoryError(
-            f"{what} needs about {format_bytes(need)}, but only {format_bytes(have)} of memory is available. "
-            f"Use shorter words or fewer gaps, cut the sequences, or fit on a sample of them."
+            f"{what} take about {format_bytes(need)}, but only {format_bytes(have)} of memory is available. "
+            f"Make the parts shorter, with fewer gaps, or the objects smaller, or fit on a sample of them."
         )

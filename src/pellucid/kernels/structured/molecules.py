@@ -159,7 +159,7 @@ class Tanimoto(MolecularKernel):
     Notes
     -----
     Rows are SMILES, or molecules of RDKit, which models keep as SMILES. RDKit comes with
-    ``pip install pellucid[chem]``.
+    ``pip install 'pellucid[chem]'``.
 
     References
     ----------

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pellucid.kernels.base import Kernel
+from pellucid.kernels.checks import is_missing
 from pellucid.kernels.structured.counts import CountedParts, Sites
 from pellucid.kernels.structured.letters import COMPLEMENT, Letters
 
@@ -77,5 +78,4 @@ class SequenceKernel(CountedParts, register=False):
 
 def shown(item: Any) -> str:
     """What an object is, for messages."""
-    missing = item is None or (isinstance(item, float) and item != item)
-    return "a missing value" if missing else f"{type(item).__name__} {str(item)[:40]!r}"
+    return "a missing value" if is_missing(item) else f"{type(item).__name__} {str(item)[:40]!r}"

@@ -97,7 +97,7 @@ class Subsequence(Kernel):
         lengths = np.diff(both.start)
         longest = int(lengths[len(X) :].max(initial=0))
         table = float(lengths[: len(X)].max(initial=0) + 1) * longest  # cells of one pair of strings
-        require_room(table, f"Comparing subsequences of strings of up to {lengths.max(initial=0)} letters")
+        require_room(table, f"Subsequences of strings of up to {lengths.max(initial=0)} letters")
         others = np.zeros((len(Y), longest), dtype=np.int64)  # zero fits no letter
         for j in range(len(Y)):
             start = both.start[len(X) + j]

@@ -17,9 +17,12 @@ from pellucid.data.table import MAX_LEVELS, Table, enter_table, read_plain
 from pellucid.effects.terms import Term, pair_named
 from pellucid.linalg import limited_threads
 from pellucid.models.additive.edit import Wishes, edited
+from pellucid.models.additive.engine.held_out import one_per_class
+from pellucid.models.additive.engine.pace import Pace
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes, fit_additive
-from pellucid.models.additive.monotonicity import monotone_directions
+from pellucid.models.additive.monotonicity import wished_shapes
+from pellucid.models.additive.refit import widened
 from pellucid.models.additive.refit_spec import Fits, Frozen
 from pellucid.models.additive.summary import too_few_rows
 from pellucid.models.additive.updating import Refitting
@@ -32,9 +35,11 @@ class AdditiveKernelBase(FromFormula, Refitting):
     interactions: Any
     monotone: Any
     weights: str
+    max_time: float | None
+    verbose: int
     _known: tuple[str, ...]
     """Known parts of the linear predictor that :meth:`fit` takes."""
-    _prepare: Callable[..., tuple[list[Problem], list[str], float]]
+    _prepare: Callable[..., tuple[list[Problem], list[str], Any]]
     """Problems to fit, names of outputs, and the unit of the targets; subclasses say how."""
 
     # ------------------------------------------------------------------ entry
@@ -130,28 +135,40 @@ class AdditiveKernelBase(FromFormula, Refitting):
         return term
 
     # -------------------------------------------------------------------- fit
-    def _fit_problems(self, problems: Sequence[Problem], outputs: Sequence[str], unit: float = 1.0) -> None:
+    def _fit_problems(self, problems: Sequence[Problem], outputs: Sequence[str], unit: Any = 1.0) -> None:
         """Fit one problem per output on the same rows, and read the result in units of the targets."""
         X, weight = problems[0].X, problems[0].weight
-        directions = monotone_directions(self.monotone, self.columns_, self._feature)
-        if directions and len(problems) > 1:
+        shapes = wished_shapes(self.monotone, self.columns_, self._feature)
+        if shapes.features and one_per_class(problems):
             raise ValueError(
                 "monotone is for numbers and for two classes: of several classes not all can become "
                 "more probable."
             )
         pairs, most = self._pairs()
         for pair in pairs or ():
-            for j in set(pair) & set(directions):
+            for j in set(pair) & set(shapes.features):
                 raise ValueError(
-                    f"interactions names a pair of {self.columns_[j].name!r}, which is monotone; a monotone "
-                    f"feature takes part in no pair."
+                    f"interactions names a pair of {self.columns_[j].name!r}, which monotone= shapes; such "
+                    f"a feature takes part in no pair."
                 )
-        axes = build_axes(X, weight, self.columns_)
+        axes = build_axes(X, weight, self.columns_, bent=shapes.bends)
+        pace = Pace(len(problems), self.max_time, self.verbose)
         few = too_few_rows(float(weight.sum()), self._n_candidates())
         with limited_threads(X):
-            free = [fit_additive(p, axes, pairs, most, sorted(directions), hold_out=few) for p in problems]
+            free = [
+                fit_additive(p, axes, pairs, most, shapes.features, hold_out=few, pace=pace) for p in problems
+            ]
+            free = [widened(p, state, shapes.bends) for p, state in zip(problems, free, strict=True)]
             frozen = Frozen.nothing(len(X), len(problems))
-            fits = Fits(problems, free, axes, outputs, directions, frozen).in_cone()
+            fits = Fits(problems, free, axes, outputs, shapes, frozen).finished()
+        pace.close()
+        if pace.left_out:
+            warnings.warn(
+                f"The fit took its max_time of {self.max_time:g} s: left out were "
+                f"{', '.join(pace.left_out)}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         if not all(state.converged for state in free):
             warnings.warn(
                 "The fit was stopped before it reached the minimum of its loss: predictions far from the "

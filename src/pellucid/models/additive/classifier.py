@@ -8,11 +8,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from pellucid._docs import store_parameters
-from pellucid.data.labels import check_labels, class_probabilities, winner
+from pellucid.data.labels import (
+    check_labels,
+    check_ordered_labels,
+    class_factors,
+    class_probabilities,
+    winner,
+)
 from pellucid.data.table import enter_table
 from pellucid.data.targets import check_offset
 from pellucid.data.weights import check_weight
-from pellucid.losses import as_loss
+from pellucid.losses import Logistic, Ordinal, as_loss
 from pellucid.models.additive.base import AdditiveKernelBase
 from pellucid.models.additive.engine.state import Problem
 
@@ -21,14 +27,26 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
     r"""Additive kernel machine for classes: logistic, one model per class if there are more than two.
 
     The model is that of :class:`AdditiveKernelRegressor` with :math:`P(y = 1) = 1 / (1 + e^{-\eta})`. For
-    more than two classes each is set against the rest and the probabilities are normalised.
+    more than two classes each is set against the rest and the probabilities are normalised. Ordered classes
+    may share one model instead, with :math:`P(y \le k) = 1 / (1 + e^{\eta - \theta_k})` and thresholds
+    :math:`\theta_k` between them (proportional odds).
 
     Parameters
     ----------
     interactions : "auto", int, list of pairs, default="auto"
         As in :class:`AdditiveKernelRegressor`.
+    loss : {"logistic", "ordinal"}, default="logistic"
+        What classes are: logistic has them in no order; ordinal takes them in the order of numbers, or of an
+        ordered categorical, and needs only one function for all.
+    class_weight : dict, "balanced" or None, default=None
+        What rows of each class count for, on top of ``sample_weight``: a dict from classes to factors, or
+        "balanced" for factors that give all classes the same weight and leave the sum of weights as it is.
+        Probabilities are then those of a population in which classes are as frequent as their weights say.
+    max_time, verbose : float or None, int
+        As in :class:`AdditiveKernelRegressor`.
     monotone : dict, optional
-        As in :class:`AdditiveKernelRegressor`: of the log odds of the second class; two classes only.
+        As in :class:`AdditiveKernelRegressor`: of the log odds of the second class, or of the position of
+        ordered ones; not for more than two classes without order.
     weights : {"auto", "counts", "precision"}, default="auto"
         As in :class:`AdditiveKernelRegressor`.
 
@@ -39,7 +57,7 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
     terms_, term_names_, importances_, effects_, receipt_, tables_, edf_, scale_, edits_, columns_
         As in :class:`AdditiveKernelRegressor`; with more than two classes effects have one value per class.
     intercept_ : float, or ndarray of shape (n_classes,)
-        The constant.
+        The constant; zero for ordered classes, where ``loss_.thresholds`` take its place.
 
     Examples
     --------
@@ -57,7 +75,17 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
 
     _known = ("offset",)
 
-    def __init__(self, interactions: Any = "auto", *, monotone: Any = None, weights: str = "auto") -> None:
+    def __init__(
+        self,
+        interactions: Any = "auto",
+        *,
+        monotone: Any = None,
+        weights: str = "auto",
+        loss: Any = "logistic",
+        class_weight: Any = None,
+        max_time: float | None = None,
+        verbose: int = 0,
+    ) -> None:
         store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
@@ -72,7 +100,7 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         sample_weight : array-like of shape (n,), optional
             How many observations a row stands for.
         offset : array-like of shape (n,), optional
-            Known part of the linear predictor; two classes only.
+            Known part of the linear predictor; of two classes, or ordered ones.
 
         Returns
         -------
@@ -84,34 +112,51 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None
-    ) -> tuple[list[Problem], list[str], float]:
+    ) -> tuple[list[Problem], list[str], Any]:
         table = enter_table(self, X, reset=reset)
         weight = check_weight(sample_weight, len(table), self.weights)
-        classes, number = check_labels(y, table, weight)
+        stated = as_loss(self.loss, among=("logistic", "ordinal"))
+        ordered = stated.kind == "ordinal"
+        classes, number = (check_ordered_labels if ordered else check_labels)(y, table, weight)
         if reset:
-            self.classes_, self.loss_ = classes, as_loss("logistic")
+            self.classes_ = classes
+            self.loss_ = Ordinal.of_classes(len(classes)) if ordered and len(classes) > 2 else Logistic()
         elif not np.array_equal(classes, self.classes_):
             raise ValueError(f"The model is of classes {self.classes_}; the targets hold {classes}.")
         known = check_offset(offset, None, len(number), log_link=False)
-        if offset is not None and len(classes) > 2:
-            raise ValueError("offset is for two classes only.")
+        single = len(classes) == 2 or self.loss_.kind == "ordinal"
+        if offset is not None and not single:
+            raise ValueError("offset is for two classes only, or for ordered ones.")
+        weight = weight * class_factors(self.class_weight, classes, number, weight)
         rows = self._training_rows(table, weight, reset=reset)
         number, known, weight = (v[weight > 0] for v in (number, known, weight))
-        positive = [1] if len(classes) == 2 else range(len(classes))
+        if self.loss_.kind == "ordinal":
+            return [Problem(rows, number.astype(float), weight, known, self.loss_)], [], 1.0
+        positive = [1] if single else range(len(classes))
         problems = [Problem(rows, (number == k).astype(float), weight, known, self.loss_) for k in positive]
         return problems, [str(classes[k]) for k in positive], 1.0
 
     def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray:
-        """Linear predictor: log odds, of shape (n,), or (n, n_classes) of each class against the rest."""
+        """Scores: log odds, of shape (n,), or (n, n_classes) of each class against the rest.
+
+        For ordered classes, logarithms of their probabilities.
+        """
+        eta = self._moved(X, offset)
+        if isinstance(self.loss_, Ordinal):
+            with np.errstate(divide="ignore"):
+                return np.maximum(np.log(self.loss_.probabilities(eta)), -1e3)
+        return eta
+
+    def _moved(self, X: Any, offset: Any) -> np.ndarray:
         eta = self._predictor(X)
-        if offset is None:
-            return eta
-        return eta + check_offset(offset, None, len(eta), log_link=False)
+        return eta if offset is None else eta + check_offset(offset, None, len(eta), log_link=False)
 
     def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Probabilities of the classes, of shape (n, n_classes)."""
-        scores = self.decision_function(X, offset=offset)
-        return class_probabilities(self.loss_.mean(scores))
+        eta = self._moved(X, offset)
+        if isinstance(self.loss_, Ordinal):
+            return self.loss_.probabilities(eta)
+        return class_probabilities(self.loss_.mean(eta))
 
     def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Most probable class of each row."""

@@ -117,14 +117,15 @@ def refitted(
     stay = {*spec.frozen, *wishes.freeze, *wishes.cap} - set(wishes.drop)
     terms = [term for term in tables.terms if term in stay]
     frozen = Frozen.of(tables, model.effects_, terms, wishes.cap, rows)
-    eta = (tables.predictor(rows) / unit).reshape(len(rows), len(problems))
+    eta = tables.predictor(rows).reshape(len(rows), len(problems)) / unit
+    units = np.broadcast_to(unit, len(problems))
     before = explained(problems, [p.offset + eta[:, k] for k, p in enumerate(problems)])
-    moved = [replace(p, offset=p.offset + sum(frozen.kinds(k)) / unit) for k, p in enumerate(problems)]
+    moved = [replace(p, offset=p.offset + sum(frozen.kinds(k)) / units[k]) for k, p in enumerate(problems)]
     axes = spec.axes(tables)
     gone = [*terms, *wishes.drop]
-    sums = new._sums_of(moved[0], spec.basis(0, axes, gone)[0], unit, sample_weight)
-    moments = None if sums is None else sums.moments(new.weights).in_units(1.0 / unit)
+    sums = new._sums_of(moved[0], spec.basis(0, axes, gone)[0], units[0], sample_weight)
+    moments = None if sums is None else sums.moments(new.weights).in_units(1.0 / units[0])
     free = spec.refit(moved, axes, gone, wishes.smooth, moments)
-    new._store(Fits(moved, free, axes, outputs, spec.directions, frozen).in_cone(), unit)
+    new._store(Fits(moved, free, axes, outputs, spec.shapes, frozen).finished(), unit)
     new._keep(sums)
     return new, before

@@ -17,7 +17,7 @@ from pellucid.linalg.distances import squared_distances
 from pellucid.linalg.moments import Moments
 from pellucid.linalg.sample import sample_rows
 from pellucid.models.additive.engine.design import moments_at
-from pellucid.models.additive.engine.held_out import leave_one_out
+from pellucid.models.additive.engine.held_out import leave_one_out, one_per_class
 from pellucid.models.additive.engine.penalised_fit import ridges
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.refit import refit
@@ -29,22 +29,31 @@ _LENGTHS = (0.5, 1.0, 2.0)
 _UPDATES = 4  # of the variances of main effects without pairs
 
 
-def deviances(problems: Sequence[Problem], etas: Sequence[np.ndarray]) -> np.ndarray:
-    """Deviance of each row; of one model per class, that of the normalised probabilities."""
-    if len(problems) == 1:
-        return problems[0].loss.deviance(problems[0].y, etas[0])
+def class_deviances(problems: Sequence[Problem], etas: Sequence[np.ndarray]) -> np.ndarray:
+    """Deviance of each row of one model per class: that of the normalised probabilities."""
     P = class_probabilities(problems[0].loss.mean(np.column_stack(etas)))
     truth = np.column_stack([problem.y for problem in problems]).argmax(axis=1)
     return -2.0 * np.log(np.maximum(P[np.arange(len(P)), truth], np.finfo(float).tiny))
 
 
 def explained(problems: Sequence[Problem], etas: Sequence[np.ndarray], rows: Any = slice(None)) -> float:
-    """Share of the deviance of a constant that predictors explain on some rows."""
+    """Share of the deviance of a constant that predictors explain on some rows; a mean over outputs."""
     parts = [problem.part(rows) for problem in problems]
     nulls = [problem.null_predictor[rows] for problem in problems]
     weight = parts[0].weight
-    null, left = (float(weight @ deviances(parts, some)) for some in (nulls, etas))
-    size = float(weight @ np.abs(parts[0].y) ** parts[0].loss.degree)  # in the unit of the deviance
+    if one_per_class(problems):
+        null, left = (float(weight @ class_deviances(parts, some)) for some in (nulls, etas))
+        return _share(null, left, float(weight.sum()))
+    found = []
+    for part, null_eta, eta in zip(parts, nulls, etas, strict=True):
+        null = part.beside(null_eta).loss.total_deviance(part.y, null_eta, weight)
+        left = part.beside(eta).loss.total_deviance(part.y, eta, weight)
+        size = float(weight @ np.abs(part.y) ** part.loss.degree)  # in the unit of the deviance
+        found.append(_share(null, left, size))
+    return float(np.mean(found))
+
+
+def _share(null: float, left: float, size: float) -> float:
     return 1.0 - left / null if null > 1e-24 * size else 0.0
 
 
@@ -59,7 +68,7 @@ def make_receipt(fits: Fits, tables: TermTables, rows: np.ndarray, etas: Sequenc
         residual = z + problem.offset[rows] - eta
         squares = _found_in(residual, w, _positions(problem.X[rows], tables, k))
         found, left = found + squares[0], left + squares[1]
-    main, whole, how = (_of_classes if len(etas) > 1 else _of_one)(fits, rows, etas)
+    main, whole, how = (_of_several if len(etas) > 1 else _of_one)(fits, rows, etas)
     beyond = found / max(left, np.finfo(float).tiny) * (1.0 - whole)
     return Receipt(main, whole - main, beyond, f"{how}; terms held fixed")
 
@@ -77,8 +86,8 @@ def receipt_of_moments(state: State) -> Receipt:
     return Receipt(main, whole - main, None, "generalised cross-validation; terms held fixed")
 
 
-def _of_classes(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tuple[float, float, str]:
-    """Share of main effects, share of all terms and how they were found, for one model per class.
+def _of_several(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tuple[float, float, str]:
+    """Share of main effects, share of all terms and how they were found, for one model per class or output.
 
     Main effects alone are fitted again, with the ridges that they have.
     """
@@ -94,7 +103,8 @@ def _of_classes(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tup
             fit = refit(problem, basis, state.ridges_of(basis))
             alone.append(leave_one_out(problem, fit, rows)[1])
         main = _clip(explained(given, alone, rows))
-    return main, whole, "leave-one-out deviance of the class probabilities"
+    what = "of the class probabilities" if one_per_class(given) else "as a mean over the outputs"
+    return main, whole, f"leave-one-out deviance {what}"
 
 
 def _of_one(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tuple[float, float, str]:
@@ -129,9 +139,10 @@ def _gcv(scale: float | None, n: float, state: State, basis: TermBasis, moments:
     prior = state.prior.with_terms(basis.axes, basis.terms)
     for _ in range(_UPDATES):
         fit = equations.solve(ridge)
-        fit = replace(fit, beta=fit.beta / state.unit, scale=fit.scale / state.unit**2)
-        prior = prior.updated(basis, fit)
-        ridge = ridges(basis, prior, fit.scale)
+        scale = fit.scale / (state.unit**2 * state.bend)
+        fit = replace(fit, beta=fit.beta / state.unit, ridge=fit.ridge / state.bend, scale=scale)
+        prior = prior.updated(basis, replace(fit, root=fit.root * np.sqrt(state.bend)))
+        ridge = state.bend * ridges(basis, prior, scale)
     return equations.solve(ridge).gcv(n)
 
 

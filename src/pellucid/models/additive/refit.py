@@ -8,15 +8,20 @@ when progress is slow.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
-from pellucid.models.additive.engine.design import predictor, solved
+from pellucid.losses import Squared
+from pellucid.models.additive.engine.all_rows import Rows, Vector
+from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
 from pellucid.models.additive.engine.hierarchy import Prior
+from pellucid.models.additive.engine.loss_numbers import with_loss_of
 from pellucid.models.additive.engine.newton import PenalisedLoss
+from pellucid.models.additive.engine.penalised_fit import ridges
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
 from pellucid.solvers.variance_components import Components, Equations
@@ -39,8 +44,10 @@ def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray, known: Moments 
     moments, fit = _quadratic(problem, basis, ridge, eta)
     if problem.quadratic:
         intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
-        return State(basis, prior, fit, moments, intercept, predictor(problem, basis, fit.beta, intercept))
-    state = State(basis, prior, replace(fit, beta=np.zeros(basis.size)), moments, constant, eta)
+        eta = predictor(problem, basis, fit.beta, intercept)
+        return State(basis, prior, fit, moments, intercept, eta, problem.loss)
+    nothing = replace(fit, beta=np.zeros(basis.size))
+    state = State(basis, prior, nothing, moments, constant, eta, problem.loss)
     return _descend(problem, state, np.zeros((0, basis.size)))
 
 
@@ -48,10 +55,27 @@ def refit_to_moments(moments: Moments, basis: TermBasis, ridge: np.ndarray) -> S
     """The fit of squared loss that sums over rows give; without the rows it has no predictor of them."""
     fit = Equations(moments, None, moments.total).solve(ridge)
     intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
-    return State(basis, Prior(), fit, moments, intercept, np.empty(0))
+    return State(basis, Prior(), fit, moments, intercept, np.empty(0), Squared())
 
 
-def into_cone(problem: Problem, state: State, A: np.ndarray) -> State:
+def widened(problem: Problem, state: State, features: Collection[int]) -> State:
+    """The fit with all columns of the main effects of some features, with the ridges that its prior says."""
+    basis = state.basis
+    terms = [term for term in basis.terms if len(term) == 1 and term[0] in features]
+    if not terms:
+        return state
+    picks = dict(zip(basis.terms, basis.picks, strict=True))
+    wide = TermBasis.of(basis.axes, picks | {t: (np.arange(len(basis.axes.main[t[0]])),) for t in terms})
+    ridge = ridges(wide, state.prior, state.fit.scale)
+    for term, own, before in zip(wide.terms, wide.slices, basis.slices, strict=True):
+        if term not in terms:
+            ridge[own] = state.fit.ridge[before]
+    known = with_loss_of(problem, state)
+    found = refit(known, wide, ridge)
+    return replace(found, prior=state.prior, fold_eta=state.fold_eta)
+
+
+def into_cone(problem: Rows, state: State, A: np.ndarray) -> State:
     """The fit with the same ridges for which Aβ ≥ 0, from the one without constraints."""
     fit, moments = state.fit, state.moments
     if np.all(A @ fit.beta >= 0):
@@ -61,7 +85,7 @@ def into_cone(problem: Problem, state: State, A: np.ndarray) -> State:
         eta = predictor(problem, state.basis, state.fit.beta, state.intercept)
         return replace(state, eta=eta)
     beta = nearest_in_cone(fit.beta, fit.root, A).beta
-    intercept = moments.target_mean - float(moments.column_mean @ beta)
+    intercept = intercept_beside(problem, moments, beta)
     eta = predictor(problem, state.basis, beta, intercept)
     return _descend(problem, replace(state, fit=replace(fit, beta=beta), intercept=intercept, eta=eta), A)
 
@@ -78,18 +102,18 @@ def moments_into_cone(state: State, A: np.ndarray) -> State:
 
 
 def _quadratic(
-    problem: Problem, basis: TermBasis, ridge: np.ndarray, eta: np.ndarray
+    problem: Rows, basis: TermBasis, ridge: np.ndarray, eta: Vector, *, expected: bool = True
 ) -> tuple[Moments, Components]:
     """Moments of the quadratic that touches the loss at ``eta``, and its minimum."""
-    n = float(problem.weight.sum())
+    n = problem.total
 
     def solve(moments: Moments) -> Components:
         return Equations(moments, problem.scale, n).solve(ridge)
 
-    return solved(problem, basis, eta, solve)
+    return solved(problem, basis, eta, solve, expected=expected)
 
 
-def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
+def _descend(problem: Rows, state: State, A: np.ndarray) -> State:
     """From a state inside the cone Aβ ≥ 0 to the minimum there."""
     basis, ridge = state.basis, state.fit.ridge
     loss = PenalisedLoss(problem, basis, ridge)
@@ -97,7 +121,7 @@ def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
     tol = 1e-13 if loss.exact else 1e-7
     done, cone = False, None
     for _ in range(_METRICS):
-        moments, metric = _quadratic(problem, basis, ridge, at.eta)
+        moments, metric = _quadratic(problem, basis, ridge, at.eta, expected=False)
         before = -np.inf
         for _ in range(_STEPS):
             step = loss.step(at, moments, metric, tol=tol, shortest=1e-6, A=A if len(A) else None)
@@ -113,7 +137,7 @@ def _descend(problem: Problem, state: State, A: np.ndarray) -> State:
     moments, metric = _quadratic(problem, basis, ridge, at.eta)  # degrees of freedom are those here
     fit = replace(metric, beta=at.beta)
     here = replace(state, fit=fit, moments=moments, intercept=at.intercept, eta=at.eta, converged=done)
-    return here if cone is None else _settle(here, A, cone, float(problem.weight.sum()), problem.scale)
+    return here if cone is None else _settle(here, A, cone, problem.total, problem.scale)
 
 
 def _settle(state: State, A: np.ndarray, held: ConeSolution, n: float, known_scale: float | None) -> State:

@@ -12,9 +12,10 @@ from pellucid.effects.terms import Effect, Term
 from pellucid.features.axis import Basis
 from pellucid.features.term_basis import Axes, TermBasis
 from pellucid.linalg.moments import Moments
+from pellucid.models.additive.engine.loss_numbers import at_level, with_loss_of
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.engine.structure import with_bases
-from pellucid.models.additive.monotonicity import monotone_rows
+from pellucid.models.additive.monotonicity import Shapes, shape_rows
 from pellucid.models.additive.refit import into_cone, refit
 
 
@@ -67,6 +68,8 @@ class RefitSpec:
         Terms that keep their tables.
     directions : dict from int to int
         Features whose main effects must rise (+1) or fall (-1).
+    bends : dict from int to int
+        Features whose main effects must be convex (+1) or concave (-1).
     bases : pair of dicts from int to Basis, or None
         The columns as they are, of main effects and of pairs, where sums of them are kept: computed again on
         another machine, columns of equal variance may come out rotated.
@@ -78,6 +81,12 @@ class RefitSpec:
     frozen: tuple[Term, ...] = ()
     directions: dict[int, int] = field(default_factory=dict)
     bases: tuple[dict[int, Basis], dict[int, Basis]] | None = None
+    bends: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def shapes(self) -> Shapes:
+        """Wished shapes of main effects."""
+        return Shapes(self.directions, self.bends)
 
     @classmethod
     def of(cls, fits: Fits, *, with_bases: bool = False) -> RefitSpec:
@@ -88,8 +97,9 @@ class RefitSpec:
             tuple(state.basis.picks for state in states),
             tuple(state.fit.ridge for state in states),
             tuple(fits.frozen.tables),
-            dict(fits.directions),
+            dict(fits.shapes.moves),
             states[0].basis.used() if with_bases else None,
+            dict(fits.shapes.bends),
         )
 
     def axes(self, tables: TermTables) -> Axes:
@@ -207,8 +217,8 @@ class Fits:
         Axes of all features.
     outputs : sequence of str
         Names of the outputs.
-    directions : mapping from int to int
-        Features whose main effects rise (+1) or fall (-1).
+    shapes : Shapes
+        Features whose main effects have a wished shape.
     frozen : Frozen
         Terms that were not fitted.
     states : sequence of State
@@ -219,7 +229,7 @@ class Fits:
     free: Sequence[State]
     axes: Axes
     outputs: Sequence[str]
-    directions: Mapping[int, int]
+    shapes: Shapes
     frozen: Frozen
     states: Sequence[State] = ()
 
@@ -228,17 +238,31 @@ class Fits:
         """Terms of all outputs, frozen ones included."""
         return {*self.frozen.tables, *(term for state in self.states for term in state.basis.terms)}
 
-    def in_cone(self) -> Fits:
-        """The fits with main effects that rise or fall as told, from those without constraints."""
-        rows = [monotone_rows(state.basis, self.directions) for state in self.free]
-        return replace(self, states=[*map(into_cone, self.problems, self.free, rows)])
+    def finished(self) -> Fits:
+        """The fits with main effects of the shapes wished, and with what their losses then need.
 
-    def in_units(self, unit: float) -> Fits:
-        """The same fits of targets that were multiplied; frozen terms are in units of the targets already."""
-        if unit == 1.0:
+        That are inner parameters beside the predictor, and for quantiles a constant.
+        """
+        rows = [shape_rows(state.basis, self.shapes) for state in self.free]
+        known = [*map(with_loss_of, self.problems, self.free)]
+        held = [*map(into_cone, known, self.free, rows)]
+        problems = [p.beside(state.eta) for p, state in zip(known, held, strict=True)]
+        return replace(self, problems=problems, states=[*map(at_level, problems, held)])
+
+    def in_units(self, unit: float | np.ndarray) -> Fits:
+        """The same fits of targets that were multiplied, each by its own unit or all by one.
+
+        Frozen terms are in units of the targets already.
+        """
+        if np.all(np.asarray(unit) == 1.0):
             return self
-        states, free = ([state.in_units(unit) for state in group] for group in (self.states, self.free))
-        return replace(self, problems=[p.in_units(unit) for p in self.problems], states=states, free=free)
+        units = np.broadcast_to(unit, len(self.free)).tolist()
+        states, free = (
+            [state.in_units(u) for state, u in zip(group, units, strict=True)]
+            for group in (self.states, self.free)
+        )
+        problems = [p.in_units(u) for p, u in zip(self.problems, units, strict=False)]
+        return replace(self, problems=problems, states=states, free=free)
 
     @property
     def given(self) -> list[Problem]:

@@ -1,4 +1,4 @@
-"""The additive kernel machine for numbers, counts and positive amounts."""
+"""The additive kernel machine for numbers, quantiles, counts, amounts, proportions and times."""
 
 from __future__ import annotations
 
@@ -9,21 +9,29 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._docs import store_parameters
+from pellucid.data.outcomes import enter_outcome
 from pellucid.data.table import enter_table
-from pellucid.data.targets import check_offset, check_targets
+from pellucid.data.targets import as_target, check_offset, check_targets
 from pellucid.data.weights import check_weight
 from pellucid.effects import jackknife_plus
-from pellucid.losses import as_loss
+from pellucid.effects.outcome_measures import takes_exposure
+from pellucid.losses import REGISTRY, Expectile, Huber, Loss, Quantile, as_loss
+from pellucid.losses.constant import weighted_quantile
+from pellucid.losses.convert import losses_of
 from pellucid.models.additive.base import AdditiveKernelBase
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.updating import Updating
-from pellucid.models.common.scoring import LOG_LINK, DevianceScore
+from pellucid.models.common.levels import in_order, losses_at_levels
+from pellucid.models.common.scoring import DevianceScore
+from pellucid.models.common.survival import SurvivalCurves
 
 _TOO_LARGE = 1e120
+_KINDS = ("regression", "counts", "proportions", "survival")
+_NORMAL = 1.349  # standard deviations between the quartiles of a normal distribution
 
 
-class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
-    r"""Additive kernel machine for numbers, counts and positive amounts.
+class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveKernelBase):
+    r"""Additive kernel machine for numbers, quantiles, counts, amounts, proportions and times.
 
     .. math:: \eta(x) = b + \sum_p f_p(x_p) + \sum_{p<q} f_{pq}(x_p, x_q)
 
@@ -41,12 +49,18 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
     interactions : "auto", int, list of pairs, default="auto"
         Which pairs of features may interact: as many as the data support, at most the given number of them,
         or the pairs named in a list such as ``[("age", "income")]``; 0 for main effects only.
-    loss : {"squared", "poisson", "gamma"}, default="squared"
-        What a good fit means; for Poisson and gamma the prediction is :math:`e^\eta`.
+    loss : str or Loss, default="squared"
+        What a good fit means: ``"squared"``, ``"huber"``, ``"quantile"`` and ``"expectile"`` for numbers of
+        any sign, ``"poisson"`` and ``"negative_binomial"`` for counts, ``"gamma"`` and ``"tweedie"`` for
+        amounts (the latter with zeros), ``"binomial"`` for proportions, ``"cox"`` for times until an event,
+        some of them censored. What a loss leaves open (a threshold, a dispersion, a power) is estimated
+        beside predictions of rows without themselves; to fix it pass the loss itself, as
+        ``pellucid.losses.Tweedie(1.5)``.
     monotone : dict, optional
         Features whose effect must rise or fall, such as ``{"age": "increasing", "price": "decreasing"}``, or
-        1 and -1; numbers, and ordered categories in the order of their levels. The prediction is monotone in
-        such a feature everywhere; it takes part in no pair. A missing value is not ordered.
+        1 and -1, or must be "convex" or "concave" over the values of training, or both as in "increasing
+        concave"; numbers, and ordered categories in the order of their levels. The prediction is of that
+        shape everywhere; the feature takes part in no pair. A missing value is not ordered.
     weights : {"auto", "counts", "precision"}, default="auto"
         What ``sample_weight`` means: with "counts" a weight of 2 is the row twice, so larger weights leave
         less smoothing; with "precision" only ratios count, as for survey weights and inverse variances;
@@ -54,7 +68,16 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
     updatable : bool, default=False
         Whether sums over the rows are kept, so that :meth:`update` and :func:`pellucid.merge` can add others:
         one more pass over the rows, and half of the square of the number of columns in numbers. For squared
-        loss.
+        loss and one target.
+    quantile : float or list of floats, default=0.5
+        Level of the quantile or expectile, for these losses. Several at once share the axes; each has terms
+        of its own, and predictions of a row are put in order where they would cross. A quantile has the
+        constant with which that share of rows not seen is below it.
+    max_time : float, optional
+        Seconds after which steps that a fit can do without are left out, with a warning: folds, the second
+        look at columns and smoothness, and pairs. Main effects are fitted however long it takes.
+    verbose : int, default=0
+        Whether the steps are told on standard error, with the time left.
 
     Attributes
     ----------
@@ -85,6 +108,12 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
         Effective degrees of freedom, and the variance of the noise (dispersion).
     deviance_explained_, loo_deviance_explained_ : float
         Share of the deviance explained, on the training rows and leaving one row out.
+    loss_, losses_ : Loss, list of Loss
+        The loss with what it left open filled in; and one per output.
+    outputs_ : list of str
+        Names of the outputs where there are several: levels of quantiles, or targets.
+    baseline_ : Baseline
+        Of the Cox loss: the baseline hazard, that of a row with linear predictor zero.
     edits_ : list of Edit
         What :meth:`edit` did.
     columns_ : tuple of Column
@@ -124,6 +153,9 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
         monotone: Any = None,
         weights: str = "auto",
         updatable: bool = False,
+        quantile: Any = 0.5,
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())
 
@@ -136,14 +168,18 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
         ----------
         X : array-like or data frame of shape (n, n_features)
             Training rows: numbers, categories, dates, missing values.
-        y : array-like of shape (n,)
-            Targets.
+        y : array-like of shape (n,), or (n, n_outputs)
+            Targets. Several columns are several targets, for the squared loss and others that have one number
+            per target. For binomial, two columns are numbers of successes and failures, one is proportions
+            from 0 to 1. For Cox, two columns or a structured array are time and event (1, or 0 if the row
+            left without one), one is times with a minus sign where there was no event.
         sample_weight : array-like of shape (n,), optional
             How many observations a row stands for.
         offset : array-like of shape (n,), optional
             Known part of the linear predictor.
         exposure : array-like of shape (n,), optional
-            Time or amount at risk, for Poisson and gamma: its logarithm is added to the offset.
+            Time or amount at risk, for losses with a log link (Poisson, negative binomial, gamma, Tweedie):
+            its logarithm is added to the offset.
 
         Returns
         -------
@@ -151,31 +187,61 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
             Itself.
         """
         problems = self._prepare(X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
-        self._check_updatable()
+        self._check_updatable(len(problems[0]))
         self._fit_problems(*problems)
         self._keep(self._sums_of_fit(problems[0][0], problems[2], sample_weight))
         return self
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, offset: Any = None, exposure: Any = None
-    ) -> tuple[list[Problem], list[str], float]:
-        self.loss_ = loss = as_loss(self.loss, among=("squared", *LOG_LINK))
+    ) -> tuple[list[Problem], list[str], Any]:
+        if reset:
+            stated = as_loss(self.loss, among=losses_of(*_KINDS))
+            self.losses_ = losses_at_levels(stated, self.quantile, self.loss)
+            self.loss_ = self.losses_[0]
+        losses, loss = self.losses_, self.loss_
         table = enter_table(self, X, reset=reset)
-        y = check_targets(y, table, one=True)
-        weight = check_weight(sample_weight, len(y), self.weights)
-        y = loss.check_targets(y, weight)
-        known = check_offset(offset, exposure, len(y), log_link=loss.name in LOG_LINK)
+        weight = check_weight(sample_weight, len(table), self.weights)
+        Y, weight, names = self._enter_targets(y, table, weight)
+        known = check_offset(offset, exposure, len(Y), log_link=takes_exposure(loss))
         rows = self._training_rows(table, weight, reset=reset)
-        y, known, weight = (v[weight > 0] for v in (y, known, weight))
-        unit = _spread(y - known, weight) if loss.name == "squared" else 1.0
-        if not 1.0 / _TOO_LARGE < unit < _TOO_LARGE:
+        Y, known, weight = (v[weight > 0] for v in (Y, known, weight))
+        if Y.shape[1] > 1:
+            losses = losses if len(losses) == Y.shape[1] else [loss] * Y.shape[1]
+        else:
+            Y = np.repeat(Y, len(losses), axis=1)
+        unit = np.array([_unit(y - known, weight, loss) if loss.degree else 1.0 for y in Y.T])
+        if not np.all((unit > 1.0 / _TOO_LARGE) & (unit < _TOO_LARGE)):
+            worst = unit[np.argmax(np.abs(np.log(unit)))]
             raise ValueError(
-                f"Targets vary by {unit:.1g}, and powers of that are beyond the numbers: choose another unit."
+                f"Targets vary by {worst:.1g}, and powers of that are beyond the numbers: choose another "
+                f"unit."
             )
-        return [Problem(rows, y / unit, weight, known / unit, loss)], [], unit
+        problems = [
+            Problem(rows, y / u, weight, known / u, one.in_unit(float(u)))
+            for y, u, one in zip(Y.T, unit, losses, strict=True)
+        ]
+        return problems, names, unit if len(unit) > 1 else float(unit[0])
+
+    def _enter_targets(
+        self, y: Any, table: Any, weight: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """Targets as columns, weights that go with them, and names of several outputs."""
+        loss, levels = self.loss_, self.losses_
+        if loss.kind not in ("survival", "proportions") and np.ndim(self.quantile) == 0 and y is not None:
+            frame = as_target(y, one=False)
+            shape = np.shape(frame)
+            if len(shape) == 2 and shape[1] > 1:
+                Y = check_targets(frame, table)
+                names = [str(name) for name in getattr(frame, "columns", range(shape[1]))]
+                names = [name if hasattr(frame, "columns") else f"y{name}" for name in names]
+                return np.column_stack([loss.check_targets(v, weight) for v in Y.T]), weight, names
+        target, weight = enter_outcome(y, table, weight, loss)
+        names = [f"{one.level:g}" for one in levels if isinstance(one, Quantile | Expectile)]
+        return target[:, None], weight, names if len(levels) > 1 else []
 
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
-        """Predict the mean of the target.
+        """Predict the mean of the target, its quantiles, or for Cox the hazard relative to the baseline.
 
         Parameters
         ----------
@@ -186,13 +252,19 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
 
         Returns
         -------
-        ndarray of shape (n,)
-            Predictions.
+        ndarray of shape (n,), or (n, n_outputs)
+            Predictions: one column per target, or per level in the order of ``quantile``.
         """
         eta = self._predictor(X)
         if offset is not None or exposure is not None:
-            eta = eta + check_offset(offset, exposure, len(eta), log_link=self.loss_.name in LOG_LINK)
-        return self.loss_.mean(eta)
+            known = check_offset(offset, exposure, len(eta), log_link=takes_exposure(self.loss_))
+            eta = (eta.T + known).T
+        mean = self.loss_.mean(eta)
+        return mean if np.ndim(self.quantile) == 0 else self._in_order(mean)
+
+    def _in_order(self, mean: np.ndarray) -> np.ndarray:
+        """Several quantiles that do not cross."""
+        return in_order(mean.reshape(len(mean), -1), [loss.level for loss in self.losses_])  # type: ignore[attr-defined]
 
     def predict_interval(self, X: Any, *, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of intervals that cover new targets with about the given probability.
@@ -201,7 +273,7 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
         leave-one-out residuals of the training rows, the jackknife; it has one width for all rows. Where
         there are fewer than ten rows for each term that might have entered, such residuals are too small, as
         terms and variances were chosen on the same rows: up to 1500 rows, those of folds count instead, for
-        which terms and variances were chosen again without them. Squared loss only.
+        which terms and variances were chosen again without them. Squared and Huber loss.
 
         Parameters
         ----------
@@ -212,25 +284,44 @@ class AdditiveKernelRegressor(DevianceScore, Updating, AdditiveKernelBase):
 
         Returns
         -------
-        lower, upper : ndarrays of shape (n,)
+        lower, upper : ndarrays of the shape of predictions
         """
         check_is_fitted(self)
-        if self.loss_.name != "squared":
-            raise ValueError(f"Intervals are for squared loss; this model has the {self.loss_.name} loss.")
+        if self.loss_.name not in ("squared", "huber"):
+            raise ValueError(
+                f"Intervals are for squared and Huber loss; this model has the {self.loss_.name} loss. "
+                f"pellucid.conformal gives intervals for numbers, counts and amounts from rows held back."
+            )
         reach = self._reach(self.loo_.residuals, self._loo_weight, coverage)
         if self.fold_residuals_ is not None:
-            reach = max(reach, self._reach(self.fold_residuals_, self._fold_weight, coverage))
+            reach = np.maximum(reach, self._reach(self.fold_residuals_, self._fold_weight, coverage))
         centre = self.predict(X)
         return centre - reach, centre + reach
 
     @staticmethod
-    def _reach(residuals: np.ndarray, weight: np.ndarray, coverage: float) -> float:
-        return float(jackknife_plus(np.zeros((1, len(residuals))), residuals, weight, coverage)[1][0])
+    def _reach(residuals: np.ndarray, weight: np.ndarray, coverage: float) -> np.ndarray:
+        nothing = np.zeros((1, len(residuals)))
+        ends = [
+            jackknife_plus(nothing, column, weight, coverage)[1][0]
+            for column in residuals.reshape(len(residuals), -1).T
+        ]
+        return np.array(ends) if residuals.ndim == 2 else ends[0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = getattr(self.loss, "name", self.loss) in LOG_LINK
+        loss = REGISTRY.get(getattr(self.loss, "name", self.loss), Loss)
+        tags.target_tags.positive_only = takes_exposure(loss)
+        tags.target_tags.multi_output = self.loss == "squared" and not self.updatable
         return tags
+
+
+def _unit(y: np.ndarray, weight: np.ndarray, loss: Loss) -> float:
+    """Spread of targets; for losses that outliers leave cold, one that they leave cold too."""
+    if isinstance(loss, Huber | Quantile):
+        low, high = (weighted_quantile(y, weight, level) for level in (0.25, 0.75))
+        if high > low:
+            return high / _NORMAL - low / _NORMAL
+    return _spread(y, weight)
 
 
 def _spread(y: np.ndarray, weight: np.ndarray) -> float:

@@ -40,6 +40,8 @@ class AdditiveResults(BaseEstimator):
 
     columns_: tuple[Column, ...]
     loss_: Loss
+    losses_: list[Loss]
+    outputs_: list[str]
     edits_: list[Edit]
     updatable: bool = False
     """Whether sums over rows are kept; a parameter of estimators that can."""
@@ -48,10 +50,13 @@ class AdditiveResults(BaseEstimator):
     _new_rows: Callable[[Any], np.ndarray]
     """A table as a matrix of numbers and codes."""
 
-    def _store(self, fits: Fits, unit: float) -> None:
+    def _store(self, fits: Fits, unit: Any) -> None:
         """Store what is read off fits of targets in some unit."""
         self._refit_spec: RefitSpec = RefitSpec.of(fits, with_bases=self.updatable)
         fits = fits.in_units(unit)
+        self.losses_ = [problem.loss for problem in fits.problems]
+        self.loss_ = self.losses_[0]
+        self.outputs_ = list(fits.outputs)
         rows = fits.problems[0]
         self._store_terms(fits, row_masses(fits.terms, fits.axes, rows.X, rows.weight))
         self._store_held_out(fits)
@@ -70,6 +75,10 @@ class AdditiveResults(BaseEstimator):
         self.n_rows_ = n_rows
 
     def __getattr__(self, name: str) -> Any:
+        if name == "losses_" and "loss_" in vars(self):  # of a file of an earlier version, as the next
+            return [self.loss_]
+        if name == "outputs_" and "effects_" in vars(self):
+            return list(next((effect.outputs for effect in self.effects_.values()), ()))
         if name in _OF_ROWS and "sums_" in vars(self):
             raise AttributeError(
                 f"This model has no {name}: it was updated or merged from sums, and leaving rows out needs "
@@ -81,7 +90,7 @@ class AdditiveResults(BaseEstimator):
 
     def _store_terms(self, fits: Fits, masses: Mapping[Term, np.ndarray]) -> None:
         problems, states, frozen = fits.problems, fits.states, fits.frozen
-        tables = compile_tables(states, self.columns_, fits.axes, fits.directions, frozen.tables)
+        tables = compile_tables(states, self.columns_, fits.axes, fits.shapes.moves, frozen.tables)
         self.tables_: TermTables = tables
         self.terms_: list[Term] = list(tables.terms)
         self.term_names_: list[str] = tables.names

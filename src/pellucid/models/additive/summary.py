@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.effects import Summary
 from pellucid.effects.summary import counted
+from pellucid.losses import Expectile, Loss, Quantile
 
 _ROWS_PER_TERM = 10  # fewer for each candidate: then the choice of terms follows the rows
 
@@ -20,12 +21,12 @@ def too_few_rows(n_rows: float, n_candidates: int) -> bool:
 def summarise(model: Any, n: int) -> Summary:
     """Facts of a fitted model, its receipt, its ``n`` most important terms and its edits."""
     main = sum(len(term) == 1 for term in model.terms_)
-    several = len(model.tests_) > 1
+    per_class = len(model.tests_) > 1 and hasattr(model, "classes_")
     facts: list[tuple[str, object]] = [
         ("rows", model.n_rows_),
-        ("loss", f"{model.loss_.name}, each class against the rest" if several else model.loss_.name),
+        ("loss", f"{model.loss_.name}, each class against the rest" if per_class else _loss(model)),
         ("terms", f"{counted(main, 'main effect')}, {counted(len(model.terms_) - main, 'pair')}"),
-        ("intercept", model.intercept_),
+        ("intercept", _numbers(model.intercept_)),
         ("effective degrees of freedom", model.edf_),
         ("scale", model.scale_),
         ("deviance explained", f"{100 * model.deviance_explained_:.1f} %"),
@@ -40,7 +41,7 @@ def summarise(model: Any, n: int) -> Summary:
         text = f"fewer than {_ROWS_PER_TERM} rows for each of {terms}: expect less of new rows"
         facts.append(("caution", text))
     facts.append(("receipt", "\n" + _indent(str(model.receipt_))))
-    if several:
+    if per_class:
         facts.append(("classes", "\n" + _indent(_class_table(model))))
     facts.append(("terms by importance", "\n" + _indent(_term_table(model, n))))
     if model.edits_:
@@ -54,14 +55,35 @@ def _held_out(model: Any) -> str:
     share = f"{100 * model.loo_deviance_explained_:.1f} %"
     if model.loo_.error_rate is not None:
         return f"{share}, error rate {100 * model.loo_.error_rate:.1f} %"
-    return f"{share}, root mean squared error {model.loo_.rmse:.4g}"
+    if not _about_means(model.loss_):
+        return share
+    return f"{share}, root mean squared error {_numbers(model.loo_.rmse)}"
 
 
 def _rmse(model: Any) -> str:
-    if model.loo_.error_rate is not None:
+    if model.loo_.error_rate is not None or not _about_means(model.loss_):
         return ""
-    error = np.average(model.fold_residuals_**2, weights=model._fold_weight)
-    return f", root mean squared error {np.sqrt(error):.4g}"
+    error = np.average(model.fold_residuals_**2, weights=model._fold_weight, axis=0)
+    return f", root mean squared error {_numbers(np.sqrt(error))}"
+
+
+def _about_means(loss: Loss) -> bool:
+    """Whether predictions are means of targets, of which squared errors tell something."""
+    return loss.kind != "survival" and not isinstance(loss, Quantile | Expectile)
+
+
+def _numbers(values: Any) -> str:
+    """One number, or several with commas."""
+    return ", ".join(f"{value:.4g}" for value in np.ravel(values))
+
+
+def _loss(model: Any) -> str:
+    """The loss with its own numbers; of several outputs with their names."""
+    loss = model.loss_
+    own = [f"{key} {value:.4g}" for key, value in vars(loss).items() if isinstance(value, float)]
+    if len(model.outputs_) > 1:
+        return f"{loss.name}, outputs {', '.join(model.outputs_)}"
+    return ", ".join([loss.name, *own])
 
 
 def _class_table(model: Any) -> str:
@@ -87,20 +109,22 @@ def _term_table(model: Any, n: int) -> str:
     major = [t for t in share.order if not share.minor[t]]
     best = major[:n]
     width = max([len(names[t]) for t in best] + [4])
-    lines = [f"{'':<{width}}   share     edf  {'smallest p, of class' if several else '      p'}"]
+    whose_p = "smallest p, of class" if hasattr(model, "classes_") else "smallest p, of output"
+    lines = [f"{'':<{width}}   share     edf  {whose_p if several else '      p'}"]
     for t in best:
         every = [tests[t][2] for tests in model.tests_]
         k = int(np.argmin(every))
         p, edf = every[k], np.mean([tests[t][1] for tests in model.tests_])
         shown = "frozen" if np.isnan(p) else "<1e-4" if p < 1e-4 else f"{min(p, 1.0):.4f}"
-        whose = f"    {model.classes_[k]}" if several and not np.isnan(p) else ""
+        whose = f"    {model.outputs_[k]}" if several and not np.isnan(p) else ""
         lines.append(f"{names[t]:<{width}}  {100 * share[t]:5.1f} %  {edf:6.1f}  {shown:>7}{whose}")
     if len(major) > len(best):
         lines.append(f"... and {len(major) - len(best)} more")
     if len(share) > len(major):
         lines.append(f"{counted(len(share) - len(major), 'term')} below 0.1 %")
     if several:
-        lines.append("(a class has terms of its own; p is not corrected for the number of classes)")
+        kind = ("a class", "classes") if hasattr(model, "classes_") else ("an output", "outputs")
+        lines.append(f"({kind[0]} has terms of its own; p is not corrected for the number of {kind[1]})")
     return "\n".join(lines)
 
 

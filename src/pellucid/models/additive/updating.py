@@ -26,7 +26,7 @@ from pellucid.features.term_basis import TermBasis
 from pellucid.linalg import limited_threads
 from pellucid.models.additive.edit import Wishes, refitted
 from pellucid.models.additive.engine.state import Problem
-from pellucid.models.additive.monotonicity import monotone_rows
+from pellucid.models.additive.monotonicity import shape_rows
 from pellucid.models.additive.refit import moments_into_cone, refit_to_moments
 from pellucid.models.additive.refit_spec import Fits, Frozen
 from pellucid.models.additive.results import AdditiveResults
@@ -42,7 +42,7 @@ class Refitting(AdditiveResults):
     weights: str
     loss: Any
     _known: tuple[str, ...]
-    _prepare: Callable[..., tuple[list[Problem], list[str], float]]
+    _prepare: Callable[..., tuple[list[Problem], list[str], Any]]
 
     def refit(
         self, X: Any, y: Any, sample_weight: Any = None, *, unseen: str = "error", **known: Any
@@ -149,7 +149,9 @@ class Updating(Refitting):
         self._solve(sums.plus(more))
         return self
 
-    def _check_updatable(self) -> None:
+    def _check_updatable(self, n_outputs: int) -> None:
+        if self.updatable and n_outputs > 1:
+            raise ValueError(f"updatable=True is for one target, got {n_outputs}: fit one model for each.")
         if self.updatable and self.loss_.name != "squared":
             raise ValueError(
                 f"updatable=True is for the squared loss, which sums over rows determine; with the "
@@ -210,9 +212,9 @@ class Updating(Refitting):
         axes = spec.axes(self.tables_)
         basis, ridge = spec.basis(0, axes, ())
         state = refit_to_moments(sums.moments(self.weights).in_units(1.0 / unit), basis, ridge)
-        held = moments_into_cone(state, monotone_rows(basis, spec.directions))
+        held = moments_into_cone(state, shape_rows(basis, spec.shapes))
         nothing = Frozen.nothing(0, 1)
-        fits = Fits([], [state], axes, [], spec.directions, nothing, [held]).in_units(unit)
+        fits = Fits([], [state], axes, [], spec.shapes, nothing, [held]).in_units(unit)
         new._store_moments(fits, sums.masses, sums.n_rows)
         new.sums_ = sums
         self.__dict__ = new.__dict__

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.data.rows import check_rows, check_square, is_precomputed
+from pellucid.data.rows import check_rows, check_square, is_precomputed, reads_sparse
 from pellucid.data.weights import check_weight
 from pellucid.effects.linear import (
     Certificate,
@@ -17,8 +17,8 @@ from pellucid.effects.linear import (
     held_out_fidelity,
     in_sample_gap,
 )
-from pellucid.kernels import Kernel, as_kernel
-from pellucid.linalg import column_moments, row_blocks
+from pellucid.kernels import Kernel, Linear, as_kernel
+from pellucid.linalg import SparseRows, column_moments, is_sparse, row_blocks
 from pellucid.models.common.from_formula import FromFormula
 from pellucid.models.common.parts import PartsReading
 from pellucid.models.kernel_fit.kernel_features import kernel_features
@@ -105,9 +105,12 @@ class KernelMachine(FromFormula, PartsReading, BaseEstimator):
         names: Sequence[str] | None = getattr(self, "feature_names_in_", None)
         return [f"x{c}" for c in range(self.n_features_in_)] if names is None else list(names)
 
-    def _check_new_rows(self, X: Any) -> np.ndarray:
+    def _check_new_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        return check_rows(self, X, self.kernel, reset=False)
+        rows = check_rows(self, X, self.kernel, reset=False)
+        if is_sparse(self.X_fit_) and isinstance(rows, np.ndarray):
+            return SparseRows.of(rows)  # one kind to compare
+        return rows
 
     def _cross_gram(self, X: np.ndarray) -> np.ndarray:
         """Kernel between new rows and ``X_fit_``."""
@@ -121,8 +124,11 @@ class KernelMachine(FromFormula, PartsReading, BaseEstimator):
     def _decision(self, X: np.ndarray) -> np.ndarray:
         """Predictions of shape (m, q) for checked rows, a block of rows at a time."""
         out = np.empty((len(X), len(self._intercept)))
+        explicit = self._primal is not None
+        if is_sparse(X):  # features of other kernels would not be sparse
+            explicit = explicit and isinstance(self.kernel_, Linear)
         for block in row_blocks(len(X), 8.0 * 3 * len(self.X_fit_)):
-            if self._primal is not None:
+            if explicit:
                 out[block] = self.kernel_.features(X[block]) @ self._primal
             else:
                 out[block] = self._cross_gram(X[block]) @ self._dual
@@ -190,5 +196,5 @@ class KernelMachine(FromFormula, PartsReading, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.sparse = False
+        tags.input_tags.sparse = reads_sparse(self.kernel)
         return tags

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.effects.deletion import DeletionFidelity, measure_deletion
 from pellucid.effects.motifs import Motifs, find_motifs
 from pellucid.effects.parts import counts_parts, explain_parts, without_parts
+from pellucid.kernels.checks import whole
 
 _MOST_ROWS = 5000  # rows beyond which motifs have no standard errors, as these need the kernel matrix
 
@@ -72,7 +73,8 @@ class PartsReading:
         if output is not None and classes is not None and n_outputs > 1:
             found = np.flatnonzero(np.asarray(classes) == output)
             if not len(found):
-                raise ValueError(f"output must be one of the classes {list(classes)}, got {output!r}.")
+                known = np.asarray(classes).tolist()
+                raise ValueError(f"output must be one of the classes {known}, got {output!r}.")
             number = int(found[0])
         elif output is not None and classes is None:
             number = int(output)
@@ -101,6 +103,7 @@ class PartsReading:
         Motifs
         """
         check_is_fitted(self)
+        n_motifs, least = whole(n_motifs, "n_motifs"), whole(least, "least")
         classes = getattr(self, "classes_", None)
         if output is None and classes is not None:
             output = classes[0]

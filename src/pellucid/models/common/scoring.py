@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from pellucid.data.targets import check_targets
 from pellucid.effects.outcome_measures import outcome_of
 from pellucid.losses import Loss
-
-LOG_LINK = ("poisson", "gamma")
-"""Losses whose prediction is the exponential of the linear predictor, so that an exposure makes sense."""
 
 
 class DevianceScore(RegressorMixin):
@@ -26,13 +24,13 @@ class DevianceScore(RegressorMixin):
     ) -> float:
         """Share of the deviance explained, D²: R² for squared loss; 1 is perfect, 0 as good as a constant.
 
-        Several quantiles count alike.
+        Several quantiles count alike, and so do several targets.
 
         Parameters
         ----------
         X : array-like of shape (m, n_features)
             Rows.
-        y : array-like of shape (m,)
+        y : array-like of shape (m,), or (m, n_outputs)
             Targets.
         sample_weight : array-like of shape (m,), optional
             What each row counts for.
@@ -45,4 +43,10 @@ class DevianceScore(RegressorMixin):
         """
         mean = self.predict(X, offset=offset, exposure=exposure)
         losses = getattr(self, "losses_", [self.loss_])
+        if mean.ndim == 2 and np.shape(y) == mean.shape:
+            shares = [
+                outcome_of([loss], target, column, sample_weight, offset, exposure).explained()
+                for loss, target, column in zip(losses, check_targets(y, mean).T, mean.T, strict=True)
+            ]
+            return float(np.mean(shares))
         return outcome_of(losses, y, mean, sample_weight, offset, exposure).explained()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from pellucid.data.elements import SYMBOLS, atomic_number
+from pellucid.exceptions import GeometryWarning
 from pellucid.kernels import RBF, Matern, RationalQuadratic
 from pellucid.kernels.stationary import _Stationary
 
@@ -15,6 +17,12 @@ _NAMED: dict[str, _Stationary] = {
     "rbf": RBF(),
     "rational_quadratic": RationalQuadratic(),
 }
+_ALIKE = 0.5  # share of the variance of energies that forces explain, if need be after a change of unit
+_UNLEARNED = 0.95  # of the size of forces: an error above it is that of predicting zero, give or take
+_RIGID = (
+    0.01  # share of the squares of forces that may move or turn the whole: rounding of programs is far below
+)
+_SAME = 1e-7  # of the largest inverse distance: what files with eight digits leave of a copy
 _TOUCHING = 1e-3  # of the median distance: atoms nearer than this coincide
 
 
@@ -45,10 +53,10 @@ def check_atoms(atoms: Any, n_atoms: int) -> np.ndarray:
 
 def check_geometries(R: Any, n_atoms: int | None = None) -> np.ndarray:
     """Geometries as float64 of shape (n, N, 3); a single one may come as (N, 3)."""
-    R = np.asarray(R, dtype=np.float64)
-    R = R[None] if R.ndim == 2 else R
-    if R.ndim != 3 or R.shape[2] != 3 or R.shape[1] < 2:
+    R = _as_numbers(R, "Geometries")
+    if R.ndim not in (2, 3) or R.shape[-1] != 3 or R.shape[-2] < 2:
         raise ValueError(f"Geometries must have the shape (geometries, atoms, 3), got {R.shape}.")
+    R = R[None] if R.ndim == 2 else R
     if len(R) == 0:
         raise ValueError("Found 0 geometries.")
     if n_atoms is not None and R.shape[1] != n_atoms:
@@ -68,7 +76,7 @@ def check_forces(F: Any, R: np.ndarray) -> np.ndarray:
     """Forces of the shape of the geometries."""
     if F is None:
         raise ValueError("This estimator requires forces to be passed as the second argument of fit.")
-    F = np.asarray(F, dtype=np.float64)
+    F = _as_numbers(F, "Forces")
     F = F[None] if F.ndim == 2 else F
     if F.shape != R.shape:
         raise ValueError(f"Forces must have the shape of the geometries, {R.shape}; got {F.shape}.")
@@ -92,23 +100,75 @@ def check_energies(energies: Any, n: int) -> np.ndarray | None:
     """Energies of shape (n,), or ``None``."""
     if energies is None:
         return None
-    E = np.asarray(energies, dtype=np.float64).reshape(-1)
+    E = _as_numbers(energies, "energies").reshape(-1)
     if len(E) != n:
         raise ValueError(f"energies has {len(E)} entries, but there are {n} geometries.")
     _finite(E[:, None], "energies")
     return E
 
 
-def check_distinct(X: np.ndarray) -> None:
-    """Raise if two geometries have the same descriptors, up to rounding."""
-    order = np.lexsort(X.T[::-1])
+def warn_of_rigid_motion(F: np.ndarray, y: np.ndarray) -> None:
+    """Say so where forces move or turn the molecule as a whole; ``y`` is what is left without that."""
+    left = 1.0 - np.sum(y**2) / max(np.sum(F**2), np.finfo(float).tiny)
+    if left > _RIGID:
+        warnings.warn(
+            f"{100 * left:.2g} % of the squares of the forces move or turn the molecule as a whole, which "
+            f"no energy of its shape does. They are left out. Are forces and positions in the same "
+            f"coordinates, and atoms in the same order?",
+            GeometryWarning,
+            stacklevel=4,
+        )
+
+
+def warn_of_poor_forces(error: float, y: np.ndarray) -> None:
+    """Say so where forces of geometries left out are predicted hardly better than by zero."""
+    spread = float(np.sqrt(np.mean(y**2, axis=1)).mean())
+    if error > _UNLEARNED * spread > 0:
+        warnings.warn(
+            f"Forces of geometries left out have an error of {error:.3g}, and are {spread:.3g} themselves: "
+            f"hardly anything was learned. Are atoms in the same order in all geometries, and are there "
+            f"enough of them?",
+            GeometryWarning,
+            stacklevel=3,
+        )
+
+
+def warn_of_units(E: np.ndarray, found: np.ndarray) -> None:
+    """Say so where a factor would bring energies and those that follow from the forces together."""
+    spread = float(found.std())
+    if spread == 0.0 or E.std() == 0.0:
+        return
+    correlation = float(np.corrcoef(E, found)[0, 1])
+    factor = correlation * float(E.std()) / spread
+    if correlation**2 < _ALIKE or np.var(E - found) < (1.0 - _ALIKE) * np.var(E):
+        return
+    cause = (
+        "Are they gradients? Forces are minus the gradient of the energy"
+        if factor < 0
+        else "Are their units the same? kcal/mol and kcal/mol/Å, or eV and eV/Å"
+    )
+    warnings.warn(
+        f"Energies are about {factor:.3g} times those that follow from the forces. {cause}.",
+        GeometryWarning,
+        stacklevel=3,
+    )
+
+
+def check_distinct(images: np.ndarray) -> None:
+    """Raise if two geometries have the same descriptors, up to rounding, among their images (n, S, d).
+
+    Each is represented by the image that is largest in one direction, along which copies are neighbours.
+    """
+    along = images @ np.random.default_rng(0).random(images.shape[2])
+    X = images[np.arange(len(images)), along.argmax(axis=1)]
+    order = along.max(axis=1).argsort()
     gap = np.abs(np.diff(X[order], axis=0)).max(axis=1)
-    if np.any(gap <= 1e-12 * np.abs(X).max()):
-        k = int(np.argmin(gap))
+    k = int(np.argmin(gap))
+    if gap[k] <= _SAME * np.abs(X).max():
         one, other = sorted((int(order[k]), int(order[k + 1])))
         raise ValueError(
-            f"Geometries {one} and {other} are the same, up to rotation: drop one of them. A copy adds "
-            f"nothing, and makes leaving one out look better than it is."
+            f"Geometries {one} and {other} are the same, up to rotation and equivalent atoms: drop one of "
+            f"them. A copy adds nothing, and makes leaving one out look better than it is."
         )
 
 
@@ -117,12 +177,27 @@ def check_same_atoms(atoms: Any, known: np.ndarray) -> None:
     if atoms is None:
         return
     numbers = check_atoms(atoms, len(known))
+    if not known.any():
+        raise ValueError(
+            "The force field was fitted without atoms, so these cannot be compared with any: leave atoms "
+            "out, or fit with atoms=."
+        )
     if np.array_equal(numbers, known):
         return
     names = " ".join(SYMBOLS[k] for k in known)
     if sorted(numbers) == sorted(known):
         raise ValueError(f"The atoms stand in another order than in training, which was {names}.")
     raise ValueError(f"These are other atoms than those of the force field, {names}.")
+
+
+def _as_numbers(values: Any, what: str) -> np.ndarray:
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind != "c":
+            return found.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{what} must be one array of real numbers, of the same atoms for each geometry.")
 
 
 def _finite(values: np.ndarray, what: str) -> None:

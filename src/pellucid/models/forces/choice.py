@@ -1,16 +1,21 @@
-"""Length-scale and ridge by exact leave-one-geometry-out, on growing parts of the training geometries.
+r"""Length-scale and ridge by exact leave-one-geometry-out, on growing parts of the training geometries.
 
-The error is the mean over geometries of the root mean square of their residuals, so that a few at the edge
-of what was sampled do not decide. It is smooth in the logarithm of both and has one valley, which a walk
-downhill on a ladder finds: steps of 2 for the length-scale, of 10 for the ridge relative to the mean
-variance of a force. The floor of the valley is flat: a longer length-scale with a smaller ridge fits as well,
-at the price of digits lost to cancellation. So a step has to gain half a percent.
+The error of forces is the mean over geometries of the root mean square of their residuals, so that a few at
+the edge of what was sampled do not decide. Where energies are known, their mean absolute error counts too: a
+geometry has m forces and one energy, so the loss is :math:`(m \log e_F + \log e_E) / (m + 1)`, as in a
+likelihood of independent residuals with a scale for forces and one for energies. Forces decide, and where
+they leave the ridge free, within a factor of a few, energies do.
+
+The loss is smooth in the logarithm of both parameters and has one valley, which a walk downhill on a ladder
+finds: steps of 2 for the length-scale, of 10 for the ridge relative to the mean variance of a force. The
+floor of the valley is flat: a longer length-scale with a smaller ridge fits as well, at the price of digits
+lost to cancellation. So a step has to gain half a percent.
 
 The walk takes place on a small part. What looks like noise to it is mostly detail that more geometries
 resolve, so a ridge of its size would be too large for all of them: by far, and it is the large side that is
 costly. With the length-scale found, the ridge therefore goes on to the best one for parts of twice, four
-times ... as many geometries. If it falls, it follows the same power of their number from the last part to
-all of them.
+times ... as many geometries, found between the steps of the ladder by a parabola. If it falls, it follows
+the same power of their number from the last part to all of them.
 """
 
 from __future__ import annotations
@@ -25,29 +30,44 @@ from pellucid.exceptions import IllConditionedWarning
 from pellucid.models.forces.hessian import ForceKernel, covariance_diagonal
 from pellucid.models.forces.solve import ForceProblem, leave_one_out
 
-_UNKNOWNS = 2000  # of the first part: a fraction of a second for each pair of values
-_CHEAP = 6000  # unknowns up to which a part may be more than half of the whole: seconds for each ridge
+_UNKNOWNS = 1000  # of the first part: hundredths of a second for each pair of values
+_FEWEST = 40  # geometries of the first part, however many unknowns they have
+_CHEAP = 3000  # unknowns up to which a part may be more than half of the whole: half a second for each ridge
 _MOST = 10_000  # unknowns of the largest part
 _NEARLY = 0.75  # of all geometries: a part as good as the whole
 _START = (64.0, 1e-8)  # length-scale in units of the descriptors' spread, and relative ridge
 _STEPS = (2.0, 10.0)
 _LOWEST = 1e-11  # relative ridges below this are lost in rounding
-_GAIN = 0.995  # a step of the walk is taken if the error falls below this share of itself
+_GAIN = 0.995  # a step is taken if the loss falls below this share of itself
 
 
 @dataclass(frozen=True)
 class Trials:
-    """What was tried, and the error of forces left out: the mean over geometries of its root mean square."""
+    """What was tried, and the errors that leaving geometries out has shown."""
 
     length_scales: np.ndarray
     alphas: np.ndarray
-    errors: np.ndarray
+    errors: np.ndarray  # of forces: the mean over geometries of the root mean square
     n_geometries: np.ndarray  # in the part that each was tried on
+    energy_errors: np.ndarray | None = None  # mean absolute errors, where energies are known
+    energy_weight: float = 0.0  # of their logarithm beside that of the errors of forces
+
+    @property
+    def losses(self) -> np.ndarray:
+        """What was made small: the weighted geometric mean of both errors, or that of forces."""
+        if self.energy_errors is None:
+            return self.errors
+        return self.errors ** (1.0 - self.energy_weight) * self.energy_errors**self.energy_weight
 
     @property
     def best(self) -> int:
         """Number of the best trial on the largest part."""
-        return int(np.argmin(np.where(self.n_geometries == self.n_geometries.max(), self.errors, np.inf)))
+        return int(np.argmin(np.where(self.n_geometries == self.n_geometries.max(), self.losses, np.inf)))
+
+    def in_units(self, unit: float) -> Trials:
+        """The same with errors in units of the data."""
+        energies = None if self.energy_errors is None else unit * self.energy_errors
+        return replace(self, errors=unit * self.errors, energy_errors=energies)
 
 
 def mean_variance(kernel: ForceKernel, X: np.ndarray, JQ: np.ndarray) -> float:
@@ -62,7 +82,8 @@ class _Bench:
 
     def __init__(self, problem: ForceProblem) -> None:
         self.problem = problem
-        self.tried: dict[tuple[int, float, float], float] = {}
+        self.tried: dict[tuple[int, float, float], tuple[float, ...]] = {}
+        self.weight = 1.0 / (problem.y.shape[1] + 1.0)
         self.progress = Progress("length-scale and alpha by leave-one-out")
 
     def ridge(self, length_scale: float, relative: float | None) -> float:
@@ -70,10 +91,11 @@ class _Bench:
         if relative is None:
             return self.problem.alpha
         kernel = self.problem.kernel.with_length_scale(length_scale)
-        return relative * mean_variance(kernel, self.problem.X, self.problem.JQ)
+        alpha = relative * mean_variance(kernel, self.problem.X, self.problem.JQ)
+        return float(f"{alpha:.12g}")  # the same number, whichever way the walk comes to it
 
-    def error(self, size: int, length_scale: float, relative: float | None) -> float:
-        """Error of forces left out, for ``size`` geometries spread evenly."""
+    def loss(self, size: int, length_scale: float, relative: float | None) -> float:
+        """Weighted geometric mean of the errors, for ``size`` geometries spread evenly."""
         if relative is not None and relative < _LOWEST:
             return np.inf
         key = (size, length_scale, self.ridge(length_scale, relative))
@@ -87,18 +109,23 @@ class _Bench:
                 JQ=problem.JQ[rows],
                 y=problem.y[rows],
                 alpha=key[2],
+                E=None if problem.E is None else problem.E[rows],
             )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", IllConditionedWarning)
-                residuals = leave_one_out(part)
-            self.tried[key] = float(np.sqrt(np.mean(residuals**2, axis=1)).mean())
-            self.progress.step(f"error {self.tried[key]:.3g}")
-        return self.tried[key]
+                forces, energies = leave_one_out(part)
+            found = (float(np.sqrt(np.mean(forces**2, axis=1)).mean()),)
+            self.tried[key] = found if energies is None else (*found, float(np.abs(energies).mean()))
+            self.progress.step(f"error {found[0]:.3g}")
+        errors = self.tried[key]
+        return errors[0] if len(errors) == 1 else errors[0] ** (1.0 - self.weight) * errors[1] ** self.weight
 
     def trials(self) -> Trials:
         """What was tried, part by part."""
-        sizes, scales, alphas, errors = np.array([(*key, self.tried[key]) for key in sorted(self.tried)]).T
-        return Trials(scales, alphas, errors, sizes.astype(int))
+        sizes, scales, alphas, *errors = np.array([(*key, *self.tried[key]) for key in sorted(self.tried)]).T
+        if len(errors) == 1:
+            return Trials(scales, alphas, errors[0], sizes.astype(int))
+        return Trials(scales, alphas, errors[0], sizes.astype(int), errors[1], self.weight)
 
 
 def choose(problem: ForceProblem, *, length_scale: bool, alpha: bool) -> tuple[ForceProblem, Trials]:
@@ -119,7 +146,7 @@ def choose(problem: ForceProblem, *, length_scale: bool, alpha: bool) -> tuple[F
 
 def _parts(n: int, m: int) -> list[int]:
     """Numbers of geometries in the parts: each twice the last, while a part costs little beside the whole."""
-    sizes = [min(n, max(_UNKNOWNS // m, 2))]
+    sizes = [min(n, max(_UNKNOWNS // m, _FEWEST))]
     while sizes[-1] < _NEARLY * n:
         size = min(2 * sizes[-1], n)
         if size * m > (_CHEAP if size > n // 2 else _MOST):
@@ -144,18 +171,29 @@ def _walk(bench: _Bench, size: int, *, length_scale: bool, alpha: bool) -> tuple
     place = (0, 0)
     while True:
         around = [(place[0] + i, place[1] + j) for i, j in moves]
-        best = min(around, key=lambda other: bench.error(size, *at(other)))
-        if bench.error(size, *at(best)) >= _GAIN * bench.error(size, *at(place)):
+        best = min(around, key=lambda other: bench.loss(size, *at(other)))
+        if bench.loss(size, *at(best)) >= _GAIN * bench.loss(size, *at(place)):
             return at(place)
         place = best
 
 
 def _settle(bench: _Bench, size: int, length_scale: float, relative: float) -> float:
-    """The best relative ridge for a part, from that of a smaller one; it is looked for below first."""
+    """The best relative ridge for a part, from that of a smaller one; it is looked for below first.
+
+    Between the steps it is where the parabola through the lowest loss and its neighbours is lowest.
+    """
+
+    def loss(at: float) -> float:
+        return bench.loss(size, length_scale, at)
+
     for step in (1.0 / _STEPS[1], _STEPS[1]):
         start = relative
-        while bench.error(size, length_scale, step * relative) < bench.error(size, length_scale, relative):
+        while loss(step * relative) < loss(relative):
             relative *= step
         if relative != start:
             break
-    return relative
+    below, here, above = (loss(step * relative) for step in (1.0 / _STEPS[1], 1.0, _STEPS[1]))
+    bend = below - 2.0 * here + above
+    if not (np.isfinite(bend) and bend > 0):
+        return relative
+    return relative * _STEPS[1] ** (0.5 * (below - above) / bend)

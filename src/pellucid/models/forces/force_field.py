@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -10,22 +9,21 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.data.elements import SYMBOLS
 from pellucid.data.parameters import check_alphas, check_count
 from pellucid.effects import Summary
 from pellucid.features.geometry import Descriptors
 from pellucid.linalg import limited_threads
 from pellucid.models.forces.checks import (
-    as_force_kernel,
     check_atoms,
-    check_distinct,
     check_energies,
     check_forces,
     check_geometries,
     check_same_atoms,
-    unit_of,
+    warn_of_poor_forces,
+    warn_of_rigid_motion,
+    warn_of_units,
 )
-from pellucid.models.forces.choice import Trials, choose
+from pellucid.models.forces.choice import Trials
 from pellucid.models.forces.explanation import ForceExplanation
 from pellucid.models.forces.hessian import ForceKernel, ForceSum
 from pellucid.models.forces.posterior import posterior_std
@@ -36,7 +34,9 @@ from pellucid.models.forces.solve import (
     solve_closed,
     solve_iterative,
 )
+from pellucid.models.forces.summary import summary_of
 from pellucid.models.forces.symmetries import check_symmetries
+from pellucid.models.forces.training import TrainingData
 
 
 class ForceField(BaseEstimator):
@@ -63,7 +63,9 @@ class ForceField(BaseEstimator):
         ever forming it. ``"auto"`` goes by memory and predicted time, and says why in ``solver_reason_``.
     alpha : float or "loo", default="loo"
         Ridge strength: the variance of noise in the forces, for a kernel of amplitude one. Larger is
-        smoother. ``"loo"`` chooses it by exact leave-one-geometry-out, together with the length-scale.
+        smoother. ``"loo"`` chooses it by exact leave-one-geometry-out, together with the length-scale, to
+        make errors of forces small and, where energies are given, theirs, as one of ``3 n_atoms - 5`` numbers
+        per geometry.
     tol : float, default=1e-6
         Relative residual at which steps of the iterative solver stop; smaller takes more steps.
     max_iter : int, default=5000
@@ -89,7 +91,7 @@ class ForceField(BaseEstimator):
     R_fit_, F_fit_ : ndarray of shape (n, n_atoms, 3)
         Training geometries and forces.
     trials_ : Trials or None
-        Length-scales and alphas that were tried, with their leave-one-out error.
+        Length-scales and alphas that were tried, with their leave-one-out errors of forces and energies.
     atoms_ : ndarray of shape (n_atoms,)
         Atomic numbers; zeros where none were given.
     solver_, solver_reason_ : str
@@ -124,6 +126,9 @@ class ForceField(BaseEstimator):
     """
 
     trials_: Trials | None
+    kernel_: Any
+    alpha_: float
+    permutations_: np.ndarray
     R_fit_: np.ndarray
     dual_coef_: np.ndarray
 
@@ -156,7 +161,8 @@ class ForceField(BaseEstimator):
         F : array-like of shape (n, n_atoms, 3)
             Forces on the atoms.
         energies : array-like of shape (n,), optional
-            Energies, for the constant that forces leave open.
+            Energies, for the constant that forces leave open; length-scale and alpha then make errors of
+            energies left out small as well. Their unit is that of forces times that of positions.
         atoms : sequence of n_atoms symbols or atomic numbers, optional
             What the atoms are: only like atoms can be equivalent. Without it all are taken to be alike.
 
@@ -173,46 +179,30 @@ class ForceField(BaseEstimator):
         if len(R) < 2:
             raise ValueError(f"A force field needs at least 2 geometries, got {len(R)}.")
         self.atoms_ = check_atoms(atoms, R.shape[1])
-        D = Descriptors.of(R)
-        check_distinct(D.X)
+        data = TrainingData.of(R, F, E)
+        warn_of_rigid_motion(F, data.unit * data.y)
         again = self.warm_start and hasattr(self, "R_fit_") and np.array_equal(self.R_fit_, R)
-        with limited_threads(D.X):
-            if not again:
-                self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
-            Q, JQ = D.internal()
-            y = np.einsum("npm,np->nm", Q, F.reshape(len(F), -1))
-            unit = unit_of(y)
-            problem = self._state(D.X, JQ, y / unit, again)
-            if self.trials_ is not None and not again:
-                self.trials_ = replace(self.trials_, errors=unit * self.trials_.errors)
-            start = None
+        with limited_threads(data.D.X):
             if again:
-                start = np.einsum("npm,np->nm", Q, self.dual_coef_.reshape(len(R), -1)).ravel() / unit
-            a = self._solve(problem, start) * unit
+                problem = data.problem(ForceKernel(self.kernel_, self.permutations_), self.alpha_)
+            else:
+                self.permutations_ = check_symmetries(self.symmetries, R, self.atoms_)
+                problem, self.trials_ = data.state(self.kernel, self.alpha, self.permutations_)
+            a = self._solve(problem, data.from_atoms(self.dual_coef_) if again else None)
+        if self.trials_ is not None:
+            warn_of_poor_forces(self.trials_.errors[self.trials_.best], data.unit * data.y)
         self.kernel_, self.alpha_ = problem.kernel.kernel, problem.alpha
-        self.scale_ = unit * float(problem.y.ravel() @ a) / problem.size
+        self.scale_ = data.unit**2 * float(problem.y.ravel() @ a) / problem.size
         self.R_fit_, self.F_fit_ = R, F
-        self.dual_coef_ = np.einsum("npm,nm->np", Q, a.reshape(y.shape)).reshape(R.shape)
+        self.dual_coef_ = data.to_atoms(a)
         self.__dict__.pop("_sum", None)
-        self.constant_ = 0.0 if E is None else float(np.mean(E - self._evaluate(D)[0]))
+        self.constant_ = 0.0
+        if E is not None:
+            found = self._evaluate(data.D)[0]
+            if np.sum((problem.alpha * a) ** 2) < 0.5 * np.sum(data.y**2):  # a poor fit says nothing of units
+                warn_of_units(E, found)
+            self.constant_ = float(np.mean(E - found))
         return self
-
-    def _state(self, X: np.ndarray, JQ: np.ndarray, y: np.ndarray, again: bool) -> ForceProblem:
-        """The problem with kernel and alpha: those of the last fit, given, or chosen."""
-        if again:
-            return ForceProblem(ForceKernel(self.kernel_, self.permutations_), X, JQ, y, self.alpha_)
-        named, kernel = isinstance(self.kernel, str), as_force_kernel(self.kernel)
-        chosen = isinstance(self.alpha, str)
-        if chosen and self.alpha != "loo":
-            raise ValueError(f"alpha must be a positive number or 'loo', got {self.alpha!r}.")
-        alpha = 1.0 if chosen else float(check_alphas(self.alpha, "alpha")[0])
-        problem = ForceProblem(ForceKernel(kernel, self.permutations_), X, JQ, y, alpha)
-        self.trials_ = None
-        if named or chosen:
-            if len(X) < 3:
-                raise ValueError("Choosing length-scale or alpha needs at least 3 geometries; pass both.")
-            problem, self.trials_ = choose(problem, length_scale=named, alpha=chosen)
-        return problem
 
     def _solve(self, problem: ForceProblem, start: np.ndarray | None) -> np.ndarray:
         choice = choose_solver(self.solver, problem)
@@ -266,14 +256,13 @@ class ForceField(BaseEstimator):
         energy, forces = self._evaluate(D)
         if not return_std:
             return energy + self.constant_, forces
-        return energy + self.constant_, forces, posterior_std(self._fitted_problem()[0], D, self.scale_)
+        _, problem = self._fitted()
+        return energy + self.constant_, forces, posterior_std(problem, D, self.scale_)
 
-    def _fitted_problem(self) -> tuple[ForceProblem, np.ndarray]:
-        """The problem that was solved, and the internal coordinates of its geometries."""
-        D = Descriptors.of(self.R_fit_)
-        Q, JQ = D.internal()
-        y = np.einsum("npm,np->nm", Q, self.F_fit_.reshape(len(Q), -1))
-        return ForceProblem(ForceKernel(self.kernel_, self.permutations_), D.X, JQ, y, self.alpha_), Q
+    def _fitted(self) -> tuple[TrainingData, ForceProblem]:
+        """The problem that was solved."""
+        data = TrainingData.of(self.R_fit_, self.F_fit_)
+        return data, data.problem(ForceKernel(self.kernel_, self.permutations_), self.alpha_)
 
     def leave_one_out(self) -> np.ndarray:
         """Residuals of the forces of every training geometry, predicted by the model of all others.
@@ -285,9 +274,8 @@ class ForceField(BaseEstimator):
         residuals : ndarray of shape (n, n_atoms, 3)
         """
         check_is_fitted(self)
-        problem, Q = self._fitted_problem()
-        change = leave_one_out(problem) - problem.y
-        return self.F_fit_ + np.einsum("npm,nm->np", Q, change).reshape(self.F_fit_.shape)
+        data, problem = self._fitted()
+        return self.F_fit_ + data.to_atoms(leave_one_out(problem)[0] - problem.y)
 
     def score(self, R: Any, F: Any) -> float:
         """Share of the variance of forces explained, R²; 1 is perfect."""
@@ -320,15 +308,4 @@ class ForceField(BaseEstimator):
     def summary(self) -> Summary:
         """What was fitted, on half a screen; print it."""
         check_is_fitted(self)
-        facts: list[tuple[str, object]] = [
-            ("geometries", len(self.R_fit_)),
-            ("atoms", " ".join(SYMBOLS[k] for k in self.atoms_) if self.atoms_.any() else len(self.atoms_)),
-            ("symmetries", f"{len(self.permutations_)} permutations of equivalent atoms"),
-            ("kernel", str(self.kernel_)),
-            ("alpha", f"{self.alpha_:.3g}" + (" (chosen by leave-one-out)" if self.alpha == "loo" else "")),
-            ("solver", f"{self.solver_}: {self.solver_reason_}"),
-        ]
-        if self.trials_ is not None:
-            error, n = (v[self.trials_.best] for v in (self.trials_.errors, self.trials_.n_geometries))
-            facts.append(("leave-one-out error of forces", f"{error:.3g}, on {n} geometries"))
-        return Summary(type(self).__name__, facts)
+        return summary_of(self)

@@ -181,6 +181,20 @@ def covariance_columns(kernel: ForceKernel, X: np.ndarray, JQ: np.ndarray, index
     return out.reshape(n * m, -1)
 
 
+def covariance_of_energies(kernel: ForceKernel, X: np.ndarray, JQ: np.ndarray) -> np.ndarray:
+    """Covariance of the energies of all geometries with all forces, of shape (n, n m)."""
+    n, m = len(X), JQ.shape[2]
+    S = len(kernel.pairs)
+    points, images = kernel.images(X), kernel.images(JQ)
+    offsets = np.einsum("jqd,jqdm->jqm", points, images)
+    out = np.empty((n, n, m))
+    for rows in row_blocks(n, 8.0 * n * S * (m + 2)):
+        A, _ = kernel.weights(X[rows], points.reshape(n * S, -1))
+        along = np.einsum("id,jqdm->ijqm", X[rows], images, optimize=True) - offsets
+        np.einsum("ijq,ijqm->ijm", -A.reshape(-1, n, S), along, out=out[rows])
+    return out.reshape(n, n * m)
+
+
 def covariance_diagonal(kernel: ForceKernel, X: np.ndarray, JQ: np.ndarray) -> np.ndarray:
     """Diagonal blocks of the covariance, of shape (n, m, m)."""
     points, images = kernel.images(X), kernel.images(JQ)

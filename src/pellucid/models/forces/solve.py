@@ -26,6 +26,7 @@ from pellucid.models.forces.hessian import (
     ForceSum,
     covariance_columns,
     covariance_diagonal,
+    covariance_of_energies,
     fill_covariance,
 )
 
@@ -45,6 +46,7 @@ class ForceProblem:
     JQ: np.ndarray  # (n, d, m): Jacobians
     y: np.ndarray  # (n, m): forces
     alpha: float
+    E: np.ndarray | None = None  # (n,): energies, where there are any
 
     @property
     def size(self) -> int:
@@ -160,12 +162,30 @@ def solve_iterative(
     return found.x, found.residuals
 
 
-def leave_one_out(problem: ForceProblem) -> np.ndarray:
-    r"""Residuals (n, m) of every geometry, predicted by the model of all others: exact, from one factor.
+def leave_one_out(problem: ForceProblem) -> tuple[np.ndarray, np.ndarray | None]:
+    r"""Residuals of forces (n, m) and energies (n,) of every geometry, predicted by the model of all others.
 
-    With :math:`C = (K + \alpha I)^{-1}`, leaving out the rows of geometry i leaves the residual
-    :math:`C_{ii}^{-1} a_i`, :math:`C_{ii}` being the m × m block of the inverse.
+    Exact, from one factor. With :math:`C = (K + \alpha I)^{-1}` and :math:`C_{ii}` its m × m block, leaving
+    out the rows of geometry i leaves the residual :math:`u_i = C_{ii}^{-1} a_i` of its forces. Coefficients
+    then change by :math:`-C_{\cdot i} u_i`. With :math:`V` the covariance of energies with forces, :math:`W =
+    C V^\top` and :math:`e = E - V a`, the residual of energy j before the constant becomes
+
+    .. math:: e_{ij} = e_j + W_{ij}^\top u_i,
+
+    and the constant is its mean over all j but i, which leaves :math:`e_{ii} - \sum_{j \ne i} e_{ij} / (n -
+    1)`.
     """
     a, L = solve_closed(problem)
     n, m = problem.y.shape
-    return np.linalg.solve(inverse_blocks_in_place(L, m), a.reshape(n, m, 1))[:, :, 0]
+    if problem.E is None:
+        return _left_out(L, a.reshape(n, m)), None
+    V = covariance_of_energies(problem.kernel, problem.X, problem.JQ)
+    W = solve_cholesky(L, V.T).reshape(n, m, n)
+    u = _left_out(L, a.reshape(n, m))
+    e = problem.E - V @ a + np.einsum("imj,im->ij", W, u)
+    return u, (n * e.diagonal() - e.sum(axis=1)) / (n - 1)
+
+
+def _left_out(L: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Residuals ``u`` of forces; ``L`` is overwritten."""
+    return np.linalg.solve(inverse_blocks_in_place(L, a.shape[1]), a[:, :, None])[:, :, 0]

@@ -51,15 +51,16 @@ def find_symmetries(R: np.ndarray, atoms: np.ndarray) -> np.ndarray:
     error = np.zeros((n, n))
     match = np.empty((n, n, n_atoms), dtype=np.intp)
     identity = np.arange(n_atoms)
+    straight = np.linalg.norm(D[:, None] - D, axis=(2, 3))
     for i in range(n):
         for j in range(i):
             cost = -(V[i] @ V[j].T)
             cost[unlike] = n_atoms
             found = linear_sum_assignment(cost)[1]
-            here = [float(np.linalg.norm(D[i] - D[j][np.ix_(p, p)])) for p in (identity, found)]
-            p = found if here[1] < here[0] else identity
+            there = float(np.linalg.norm(D[i] - D[j][found[:, None], found]))
+            p = found if there < straight[i, j] else identity
             match[i, j], match[j, i] = p, np.argsort(p)
-            error[i, j] = error[j, i] = min(here)
+            error[i, j] = error[j, i] = min(there, straight[i, j])
     return group_of(_synchronised(error, match))
 
 

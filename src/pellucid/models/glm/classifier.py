@@ -23,11 +23,12 @@ class KernelClassifier(KernelGLMClassification):
         Logistic gives probabilities, multinomial for more than two classes. Ordinal is for classes with an
         order, such as grades: one score and thresholds between the classes (proportional odds). The hinge
         losses are support vector machines, one against the rest.
-    {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights}
+    {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights, solver, max_time, verbose}
 
     Attributes
     ----------
     {classes_, kernel_, alpha_, alpha_path_, dual_coef_, intercept_, X_fit_, kernel_accuracy_, n_iter_}
+    {solver_report_}
     {n_features_in_, feature_names_in_}
 
     Examples
@@ -54,5 +55,8 @@ class KernelClassifier(KernelGLMClassification):
         n_components: int | None = None,
         max_iter: int = 100,
         weights: str = "auto",
+        solver: str = "auto",
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid._docs import inherit_docs, store_parameters
+from pellucid.losses import Quantile
+from pellucid.models.common.survival import SurvivalCurves
 from pellucid.models.glm_fit.regression import KernelGLMRegression
-from pellucid.models.glm_fit.survival import SurvivalCurves
 
 
 @inherit_docs
@@ -26,14 +27,24 @@ class KernelGLMRegressor(SurvivalCurves, KernelGLMRegression):
         ``"quantile"`` for numbers of any sign, ``"binomial"`` for proportions, ``"cox"`` for times until an
         event, some of them censored. What a loss leaves open (a dispersion, a power, a threshold) is
         estimated; to fix it pass the loss itself, as ``pellucid.losses.Tweedie(1.5)``.
-    {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights}
+    {alpha, alphas, cv, fit_intercept, n_components, max_iter, weights, max_time, verbose}
     quantile : float or list of floats, default=0.5
         Level of the quantile or expectile, for these losses; several at once share the kernel and alpha.
+    {solver}
 
     Attributes
     ----------
-    {kernel_, loss_, alpha_, alpha_path_, dual_coef_, intercept_, X_fit_, kernel_accuracy_, n_iter_}
+    {kernel_, loss_, alpha_, alpha_path_, centre_alpha_, dual_coef_, intercept_, X_fit_}
+    {kernel_accuracy_, n_iter_, solver_report_}
     {n_features_in_, feature_names_in_}
+
+    Notes
+    -----
+    *Quantiles*. With ``loss="quantile"`` the curves depart from a common centre, a function fitted by Huber's
+    loss whose ``alpha`` leave-one-out chooses: ``f`` is the departure of a level, and ``alpha`` its strength.
+    Each curve then has the constant that gives rows left out its level. Where errors are alike everywhere,
+    curves so have the precision of the centre and not that of a quantile. The penalised check loss alone is
+    the loss itself, ``loss=pellucid.losses.Quantile(0.9)``, or ``solver="iterative"``.
 
     Examples
     --------
@@ -62,5 +73,13 @@ class KernelGLMRegressor(SurvivalCurves, KernelGLMRegression):
         max_iter: int = 100,
         weights: str = "auto",
         quantile: Any = 0.5,
+        solver: str = "auto",
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())
+
+    @property
+    def _departs(self) -> bool:  # type: ignore[override]
+        named = isinstance(self.loss, str) and isinstance(self.loss_, Quantile)
+        return named and self.solver != "iterative"

@@ -9,7 +9,8 @@ from sklearn.utils.metaestimators import available_if
 from pellucid.data.labels import check_labels, check_ordered_labels, class_probabilities, winner
 from pellucid.data.targets import check_offset
 from pellucid.losses import Logistic, Loss, Multinomial, Ordinal, as_loss
-from pellucid.models.glm_fit.base import KernelGLMBase, losses_of
+from pellucid.losses.convert import losses_of
+from pellucid.models.glm_fit.base import KernelGLMBase, Stated
 from pellucid.solvers import GLMProblem
 
 
@@ -49,6 +50,10 @@ class KernelGLMClassification(ClassifierMixin, KernelGLMBase):
         -------
         self : estimator
         """
+        self._fit_problems(*self._problems_of(X, y, sample_weight, offset=offset))
+        return self
+
+    def _problems_of(self, X: Any, y: Any, sample_weight: Any, offset: Any = None) -> Stated:
         loss = as_loss(self.loss, among=losses_of(*self._kinds))
         rows, weight = self._enter(X, sample_weight)
         ordered = loss.kind == "ordinal"
@@ -65,10 +70,7 @@ class KernelGLMClassification(ClassifierMixin, KernelGLMBase):
         else:
             targets = [(labels == c).astype(float) for c in ([1] if n_classes == 2 else range(n_classes))]
         intercept = bool(self.fit_intercept)
-        self._fit_problems(
-            rows, labels, [GLMProblem(t, weight, known, self.loss_, intercept) for t in targets]
-        )
-        return self
+        return rows, labels, [GLMProblem(t, weight, known, self.loss_, intercept) for t in targets]
 
     def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Scores: one per class, or for two classes one that is positive for the second.

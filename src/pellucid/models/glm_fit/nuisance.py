@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,27 @@ from pellucid.solvers import GLMProblem
 ROUNDS = 6  # most fits beside new numbers of the loss
 _SETTLED = 0.01  # relative change of these numbers that no longer matters: their own error is larger
 _LEFT_OUT = 20_000  # rows up to which residuals are those of each row left out; beyond, one row moves nothing
+
+
+def settle(
+    Z: np.ndarray,
+    given: Sequence[GLMProblem],
+    choose: Callable[[Sequence[GLMProblem]], float],
+    fit: Callable[[Sequence[GLMProblem], float], list[Any]],
+) -> tuple[float, list[GLMProblem], list[Any]]:
+    """Alpha, problems without open numbers, and their fits: losses are estimated in turns with the fits.
+
+    ``choose`` finds alpha, in the first two turns, and ``fit`` solves the problems at an alpha.
+    """
+    problems = started(given)
+    for turn in range(ROUNDS):
+        if turn < 2:
+            alpha = choose(problems)
+        fits = fit(problems, alpha)
+        fitted, problems = problems, renewed(Z, given, problems, fits)
+        if settled(fitted, problems):
+            break
+    return alpha, fitted, fits
 
 
 def started(problems: Sequence[GLMProblem]) -> list[GLMProblem]:
@@ -41,11 +62,15 @@ def renewed(
         if not start.loss.is_open:
             found.append(p)
             continue
-        eta = fit.eta
-        if len(p.y) <= _LEFT_OUT:
-            eta = fit.loo_eta(Z, p, np.maximum(1.0, p.weight))
-        found.append(p.beside(start.loss.estimated(p.y, eta, p.weight)))
+        found.append(p.beside(start.loss.estimated(p.y, left_out(Z, p, fit), p.weight)))
     return found
+
+
+def left_out(Z: Any, p: GLMProblem, fit: Any) -> np.ndarray:
+    """Linear predictor of each row by the model without it, offset included; of very many rows, with it."""
+    if len(p.y) > _LEFT_OUT or not isinstance(Z, np.ndarray):
+        return np.asarray(fit.eta)
+    return np.asarray(fit.loo_eta(Z, p, np.maximum(1.0, p.weight)))
 
 
 def settled(old: Sequence[GLMProblem], new: Sequence[GLMProblem]) -> bool:

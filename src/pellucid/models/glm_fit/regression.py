@@ -11,9 +11,10 @@ from pellucid.data.outcomes import enter_outcome
 from pellucid.data.targets import check_offset, unit_of
 from pellucid.effects.outcome_measures import takes_exposure
 from pellucid.losses import REGISTRY, Loss, as_loss
+from pellucid.losses.convert import losses_of
 from pellucid.models.common.levels import in_order, losses_at_levels
 from pellucid.models.common.scoring import DevianceScore
-from pellucid.models.glm_fit.base import KernelGLMBase, losses_of
+from pellucid.models.glm_fit.base import KernelGLMBase, Stated
 from pellucid.solvers import GLMProblem
 
 
@@ -61,6 +62,12 @@ class KernelGLMRegression(DevianceScore, KernelGLMBase):
         -------
         self : estimator
         """
+        self._fit_problems(*self._problems_of(X, y, sample_weight, offset=offset, exposure=exposure))
+        return self
+
+    def _problems_of(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any = None, exposure: Any = None
+    ) -> Stated:
         losses = self._stated_losses()
         self.loss_ = losses[0]
         rows, weight = self._enter(X, sample_weight)
@@ -75,8 +82,7 @@ class KernelGLMRegression(DevianceScore, KernelGLMBase):
         own, given = (np.where(kept, values, 0.0) / self._unit for values in (target, known))
         intercept = bool(self.fit_intercept)
         problems = [GLMProblem(own, weight, given, l.in_unit(self._unit), intercept) for l in losses]  # noqa: E741
-        self._fit_problems(rows, target, problems)
-        return self
+        return rows, target, problems
 
     def _stated_losses(self) -> list[Loss]:
         """The loss, or one per level of ``quantile``."""

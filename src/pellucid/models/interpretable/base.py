@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._progress import Watch
 from pellucid.data.parameters import check_count
 from pellucid.effects import Summary
 from pellucid.effects.certificate import Reading
@@ -53,6 +54,7 @@ class InterpretableBase(KernelGLMBase):
     """
 
     certify: int
+    _store_features = True  # coefficients are read from all of them
 
     def _enter(self, X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
         check_count(self.certify, "certify", 0)
@@ -67,9 +69,9 @@ class InterpretableBase(KernelGLMBase):
         return rows, weight
 
     def _fit_rows(
-        self, rows: np.ndarray, problems: Sequence[GLMProblem], folds: Folds
+        self, rows: np.ndarray, problems: Sequence[GLMProblem], folds: Folds, watch: Watch
     ) -> tuple[KernelFeatures, list[GLMProblem], list[Any]]:
-        features, problems, fits = super()._fit_rows(rows, problems, folds)  # the kernel model itself
+        features, problems, fits = super()._fit_rows(rows, problems, folds, watch)  # the kernel model itself
         self.kernel_alpha_ = self.alpha_
         F, weight = features.Z, problems[0].weight
         columns = WeightedColumns.of(rows, weight, fit_intercept=bool(self.fit_intercept))
@@ -77,7 +79,7 @@ class InterpretableBase(KernelGLMBase):
         self._Z, self._fits = F, fits
         if not exact:
             self._Z = columns.projected_features(F)
-            self.alpha_ = self._choose_alpha(self._Z, problems, folds)
+            self.alpha_ = self._choose_alpha(self._Z, problems, folds, watch)
             self._fits = self._solve(self._Z, problems, self.alpha_)
         delta, level = coefficient_columns(self._fits)
         f = self._Z @ delta

@@ -21,6 +21,7 @@ class InterpretableKernelClassifier(InterpretableBase, KernelGLMClassification):
     Parameters
     ----------
     {kernel, loss, alpha, alphas, cv, fit_intercept, n_components, max_iter, certify, weights}
+    {max_time, verbose}
 
     Attributes
     ----------
@@ -50,6 +51,8 @@ class InterpretableKernelClassifier(InterpretableBase, KernelGLMClassification):
         max_iter: int = 100,
         certify: int = 5,
         weights: str = "auto",
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())
 

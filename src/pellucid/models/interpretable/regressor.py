@@ -26,6 +26,7 @@ class InterpretableKernelRegressor(InterpretableBase, KernelGLMRegression):
     loss : str or Loss, default="squared"
         What a good fit means; those of :class:`KernelGLMRegressor`.
     {alpha, alphas, cv, fit_intercept, n_components, max_iter, certify, weights, quantile}
+    {max_time, verbose}
 
     Attributes
     ----------
@@ -61,6 +62,8 @@ class InterpretableKernelRegressor(InterpretableBase, KernelGLMRegression):
         certify: int = 5,
         weights: str = "auto",
         quantile: float = 0.5,
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())
 

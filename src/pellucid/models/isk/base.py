@@ -10,15 +10,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._docs import store_parameters
+from pellucid._progress import Watch
 from pellucid.data.folds import Fold
 from pellucid.data.parameters import check_count
 from pellucid.effects import Effect, Importances, Summary, Term, term_name
+from pellucid.exceptions import SearchWarning
 from pellucid.features.fourier import resolve_kernel
 from pellucid.features.scaling import SCALINGS, Scaler, fit_scaler
 from pellucid.linalg import limited_threads, row_blocks
 from pellucid.losses import Squared
 from pellucid.models.common.terms import Targets, TermModel, squared_in
-from pellucid.models.isk.dense import Dense, fit_dense
+from pellucid.models.isk.dense import MOST, Dense, fit_dense
 from pellucid.models.isk.effects import Densities, grids_of, term_effects
 from pellucid.models.isk.ridge import Setup, check_memory
 from pellucid.models.isk.rows import Rows
@@ -56,6 +58,11 @@ class ISKBase(TermModel):
         What ``sample_weight`` says. As "counts" a weight of 2 is the row twice, and larger weights all over
         lower the relative strength of ``alpha``; as "precision" only ratios matter, as of survey weights or
         inverse variances. "auto" counts unless the mean weight is below 0.1 or above 10, and then says so.
+    max_time : float, optional
+        Seconds after which no further sigma is tried: the best so far is taken, with a
+        :class:`~pellucid.exceptions.SearchWarning`. What has begun is finished, so a fit takes longer.
+    verbose : int, default=0
+        With 1, progress and the time left are told in log files and notebooks as well as on terminals.
 
     Attributes
     ----------
@@ -93,6 +100,8 @@ class ISKBase(TermModel):
         max_iter: int = 200,
         random_state: Any = 0,
         weights: str = "auto",
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())
 
@@ -122,8 +131,18 @@ class ISKBase(TermModel):
         omega = kernel.sample_frequencies((self.n_components + 1) // 2, 2, rng)
         setup = Setup(rows, signed - weight @ signed / weight.sum(), omega)
         check_memory(setup)
+        watch = Watch("trying sigma", MOST if self.sigma == "cv" else None, self.max_time, self.verbose)
         with limited_threads(X):
-            dense = fit_dense(setup, targets.columns, targets.loss, self.sigma, self.alpha, self.max_iter)
+            dense = fit_dense(
+                setup, targets.columns, targets.loss, self.sigma, self.alpha, self.max_iter, watch
+            )
+            watch.close()
+            if watch.cut and self.sigma == "cv":
+                warnings.warn(
+                    "The time was up before all values of sigma were tried; the best so far is used.",
+                    SearchWarning,
+                    stacklevel=3,
+                )
             if not dense.converged:
                 warnings.warn(
                     f"Phase 1 did not converge in {dense.n_iter} steps: raise max_iter or alpha.",

@@ -21,7 +21,7 @@ class ISKClassifier(TermClassifier, ISKBase):
     loss : {"logistic", "squared_hinge", "hinge"}, default="logistic"
         The published method has the hinge loss. The logistic loss is the default as it is smooth, which makes
         it the fastest to fit, and gives probabilities; error rates hardly differ.
-    {scaling, kernel, cv, max_iter, random_state, weights}
+    {scaling, kernel, cv, max_iter, random_state, weights, max_time, verbose}
 
     Attributes
     ----------
@@ -73,5 +73,7 @@ class ISKClassifier(TermClassifier, ISKBase):
         max_iter: int = 200,
         random_state: Any = 0,
         weights: str = "auto",
+        max_time: float | None = None,
+        verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())

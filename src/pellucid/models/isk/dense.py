@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid._progress import Watch
 from pellucid.exceptions import IllConditionedWarning, IndefiniteKernelError
 from pellucid.features.pairs import PairMap
 from pellucid.losses import Loss, Squared
@@ -16,6 +17,7 @@ from pellucid.models.isk.ridge import CURVATURE, RidgeAtSigma, Setup, ridge_at
 from pellucid.solvers.fold_ridge import DualRidge, Solution
 
 _SIGMAS = 2.0 ** np.arange(-4, 6)  # in units of the spread of a scaled column
+MOST = len(_SIGMAS)  # values of sigma that are tried, at most
 _LAMBDAS = 10.0 ** np.arange(-8.0, 0.5, 0.5)  # alpha per row
 _FIRST_LAMBDA = 4  # where the search starts: 1e-6
 _FAR = 10.0  # mean weight beyond which weights are to blame where alpha is too small
@@ -59,11 +61,11 @@ def descend(
     return best, value(best)
 
 
-def choose(setup: Setup, sigma: Any, alpha: Any, curvature: float) -> Choice:
+def choose(setup: Setup, sigma: Any, alpha: Any, curvature: float, watch: Watch) -> Choice:
     """Find sigma and alpha of the squared loss by folds where they are not given.
 
     Both are found by going from the middle of a grid to a minimum of the held-out squared error; each new
-    sigma starts at the alpha of the one before.
+    sigma starts at the alpha of the one before. No sigma is begun when the time of the watch is up.
     """
     total = float(setup.rows.weight.sum())
     alphas = total * _LAMBDAS if alpha == "cv" else np.array([float(alpha) / curvature])
@@ -80,6 +82,8 @@ def choose(setup: Setup, sigma: Any, alpha: Any, curvature: float) -> Choice:
 
     def error_at(value: float) -> float:
         nonlocal place
+        if watch.cut:
+            return np.inf
         at, fits = ridge_at(setup, value), {}
 
         def held_out(k: int) -> float:
@@ -95,6 +99,7 @@ def choose(setup: Setup, sigma: Any, alpha: Any, curvature: float) -> Choice:
         place, error = descend(held_out, place, len(alphas), (2, -2))
         if error < best.error:
             best.alpha, best.at, best.error, best.without = float(alphas[place]), at, error, fits[place]
+        watch.step(f"sigma {value:.3g}")
         return error
 
     if sigma == "cv":
@@ -108,11 +113,11 @@ def choose(setup: Setup, sigma: Any, alpha: Any, curvature: float) -> Choice:
 
 
 def fit_dense(
-    setup: Setup, y: Sequence[np.ndarray], loss: Loss, sigma: Any, alpha: Any, max_iter: int
+    setup: Setup, y: Sequence[np.ndarray], loss: Loss, sigma: Any, alpha: Any, max_iter: int, watch: Watch
 ) -> Dense:
     """Choose sigma and alpha, then fit the loss, for each output ``y`` (targets 0 and 1 for classes)."""
     curvature = CURVATURE[loss.name]
-    best = choose(setup, sigma, alpha, curvature)
+    best = choose(setup, sigma, alpha, curvature, watch)
     assert best.at is not None
     at, alpha = best.at, curvature * best.alpha
     solver = "dual" if isinstance(at.ridge, DualRidge) else "primal"

@@ -28,7 +28,7 @@ class ISKRegressor(TermRegressor, ISKBase):
     Parameters
     ----------
     {sigma, n_components, alpha, sparse_alpha, l1_ratio, scaling, kernel, cv, max_iter}
-    {random_state, weights}
+    {random_state, weights, max_time, verbose}
 
     Attributes
     ----------

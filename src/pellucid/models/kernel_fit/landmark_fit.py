@@ -15,7 +15,7 @@ from pellucid.kernels.tiles import gram_tiles, has_fast_tiles
 from pellucid.linalg import pivoted_cholesky, require_memory
 from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings, relative_alphas
 from pellucid.solvers import Choice
-from pellucid.solvers.landmarks import Features, LandmarkSolver, blocks_of
+from pellucid.solvers.landmarks import Columns, LandmarkSolver, blocks_of
 
 _PROPOSED = 10  # rows per landmark among which landmarks are chosen
 _PATH_ROWS = 5000  # rows whose leave-one-out errors choose alpha; the sums are those of all rows
@@ -46,16 +46,16 @@ def fit_landmarks(
         raise ValueError("alpha='ml' needs the determinant of the whole kernel matrix: use 'loo' or 'gcv'.")
     n, q = Y.shape
     m = landmarks_for(n, settings.n_components)
-    bytes_ = 8.0 * (5.0 * m * m + _PROPOSED * m * m + 4.0 * n * q + n * (X[0].size + 2))
+    bytes_ = 8.0 * (5.0 * m * m + _PROPOSED * m * m + 4.0 * n * q + X.size + 2.0 * n)
     require_memory(n, bytes_ / (8.0 * n * n), what="the sums of the landmarks")
-    single = n * m >= _SINGLE_WORK and has_fast_tiles(kernel)
-    expected = 5.0 * n * m * m / _FLOPS / (2.0 if single else 1.0)
+    single = n * m >= _SINGLE_WORK and has_fast_tiles(kernel, X)
+    expected = 3.0 * n * m * m / _FLOPS / (2.0 if single else 1.0)
     centres, transfer = choose_landmarks(kernel, X, m, settings.random_state, 1e-7 if single else 1e-12)
     m = len(centres)
     while True:
-        features = _features(kernel, X, X[centres], transfer, single)
-        solver, alphas, path = _solve(features, m, Y, weight, settings, score, expected)
-        if not single or alphas.min() >= _SINGLE_ALPHA * solver.values[-1]:
+        both = [_columns(kernel, X, X[centres], kind) for kind in ([True, False] if single else [False])]
+        solver, alphas, path = _solve(both, transfer, Y, weight, settings, score, expected)
+        if not single or alphas.min() >= _SINGLE_ALPHA * solver.largest:
             break
         single, expected = False, 2.0 * expected
     found = _assemble(kernel, solver, alphas, Y, weight, centres, transfer, path, choice)
@@ -96,8 +96,8 @@ def choose_landmarks(
 
 
 def _solve(
-    features: Features,
-    m: int,
+    columns: list[Columns],
+    transfer: np.ndarray,
     Y: np.ndarray,
     weight: np.ndarray,
     settings: Settings,
@@ -105,15 +105,21 @@ def _solve(
     expected: float,
 ) -> tuple[LandmarkSolver, np.ndarray, AlphaPath | None]:
     """Sums over all rows, and alpha by the leave-one-out errors of some of them."""
-    progress = Progress(f"landmarks, about {expected:.0f} s in all", len(blocks_of(len(Y), m)))
+    progress = Progress(f"landmarks, about {expected:.0f} s in all", len(blocks_of(len(Y), len(transfer))))
     solver = LandmarkSolver.start(
-        features, m, Y, weight, fit_intercept=settings.fit_intercept, step=progress.step
+        columns[0],
+        transfer,
+        Y,
+        weight,
+        fit_intercept=settings.fit_intercept,
+        fine=columns[1] if len(columns) > 1 else None,
+        step=progress.step,
     )
     progress.close()
     if settings.criterion is None:
         return solver, np.asarray(settings.alpha), None
     if settings.alphas is None:
-        unit = float(solver.values.sum()) / weight.sum()
+        unit = float(np.trace(solver.G)) / weight.sum()
         candidates = (unit if unit > 0 else 1.0) * relative_alphas(settings.floor)
     else:
         candidates = np.sort(settings.alphas)
@@ -130,18 +136,20 @@ def _solve(
     return solver, candidates[::-1][np.argmax(good[::-1], axis=0)], path
 
 
-def _features(
-    kernel: Kernel, X: np.ndarray, centres: np.ndarray, transfer: np.ndarray, single: bool
-) -> Features:
+def _columns(kernel: Kernel, X: np.ndarray, centres: np.ndarray, single: bool) -> Columns:
+    """Values of the kernel between rows, given by their numbers, and landmarks."""
     tile = gram_tiles(kernel, X, centres, single=single)
-    T = transfer.astype(np.float32) if single else transfer
 
-    def features(rows: np.ndarray) -> np.ndarray:
-        # numbers of neighbouring rows are a slice, which is no copy
-        some = slice(int(rows[0]), int(rows[-1]) + 1) if rows[-1] - rows[0] + 1 == len(rows) else rows
-        return tile(some, slice(None)) @ T
+    def columns(rows: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(tile(rows_key(rows), slice(None)))
 
-    return features
+    return columns
+
+
+def rows_key(rows: np.ndarray) -> slice | np.ndarray:
+    """Increasing numbers of rows as a slice if they are neighbours, which is no copy."""
+    near = rows[-1] - rows[0] + 1 == len(rows)
+    return slice(int(rows[0]), int(rows[-1]) + 1) if near else rows
 
 
 def _assemble(
@@ -160,7 +168,8 @@ def _assemble(
     fits = solver.fits(Y, unique, step=progress.step)
     progress.close()
     outputs = np.arange(Y.shape[1])
-    coef = np.column_stack([solver.coefficients(float(a))[:, k] for k, a in enumerate(alphas)])
+    solutions = [solver.solution(float(a)) for a in alphas]
+    coef = np.column_stack([w[:, k] for k, (w, _) in enumerate(solutions)])
     residuals = fits.residuals[inverse, :, outputs].T
     # yᵀ (K̂ + α S⁻¹)⁻¹ y is the value of the objective, twice, over α
     loss = np.einsum("n,nq->q", weight, residuals**2)
@@ -175,7 +184,7 @@ def _assemble(
         np.asarray(alphas, dtype=float),
         transfer @ coef,
         None,
-        solver.intercept(coef),
+        np.array([level[k] for k, (_, level) in enumerate(solutions)]),
         residuals,
         fits.slack[inverse].T,
         fits.held_out_residuals[inverse, :, outputs].T,

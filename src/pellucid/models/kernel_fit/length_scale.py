@@ -17,7 +17,7 @@ from pellucid.effects import AlphaPath
 from pellucid.exceptions import IllConditionedWarning, IndefiniteKernelError
 from pellucid.kernels import Kernel
 from pellucid.kernels.convert import Alias
-from pellucid.linalg import ColumnSpace, column_moments, column_scale, require_memory
+from pellucid.linalg import ColumnSpace, column_moments, column_scale, is_sparse, require_memory
 from pellucid.models.kernel_fit.ridge_fit import gram, walk_path
 from pellucid.models.kernel_fit.ridge_types import Score, Settings
 from pellucid.solvers import CholeskySolver, SpectralSolver
@@ -44,7 +44,7 @@ class Scaling:
     @classmethod
     def of(cls, alias: Alias, X: np.ndarray, weight: np.ndarray) -> Self:
         """Take scales and centres from the data; very wide data are read by column blocks."""
-        if X.shape[1] > _WIDE:
+        if X.shape[1] > _WIDE or is_sparse(X):
             center, spread = column_moments(X, weight)
         else:
             spread = column_scale(X, weight)

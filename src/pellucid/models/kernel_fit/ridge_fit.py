@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pellucid.effects import AlphaPath
-from pellucid.kernels import Kernel, Precomputed
-from pellucid.linalg import require_memory, symmetrise
+from pellucid.kernels import Kernel, Linear, Precomputed
+from pellucid.linalg import is_sparse, require_memory, symmetrise
 from pellucid.models.kernel_fit.landmark_fit import fit_landmarks
 from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings, relative_alphas
 from pellucid.models.kernel_fit.tall_fit import fit_iterative
@@ -25,6 +27,7 @@ from pellucid.solvers import (
 
 # Smaller differences of a criterion (relative, for errors) are rounding error, which must not choose.
 _AS_GOOD = 1e-6
+_DENSE_FEATURES = 8000  # of sparse rows, beyond which products of sparse rows are multiplied instead
 
 Solver = CholeskySolver | SpectralSolver | PrimalSolver
 
@@ -45,7 +48,7 @@ def fit_ridge(
     from.
     """
     n = len(Y)
-    n_features = _feature_count(kernel, X)
+    n_features = _primal_count(kernel, X, settings)
     choice = choose(kernel, X, settings)
     if choice.name in TALL:
         tall = fit_iterative if choice.name == "iterative" else fit_landmarks
@@ -80,7 +83,7 @@ def fit_ridge(
 def choose(kernel: Kernel, X: np.ndarray, settings: Settings, n_alphas: int = 1) -> Choice:
     """The solver for these rows, by their number and what the kernel is."""
     dense = not kernel.mercer or any(isinstance(node, Precomputed) for node in kernel._nodes())
-    n_features = _feature_count(kernel, X)
+    n_features = _primal_count(kernel, X, settings)
     return choose_solver(
         settings.solver, n_rows=len(X), n_features=n_features, n_alphas=n_alphas, dense=dense
     )
@@ -101,7 +104,10 @@ def start_solver(
     """
     intercept = settings.fit_intercept
     if choice.name == "primal":
-        n_features = _feature_count(kernel, X) or 0
+        n_features = feature_count(kernel, X) or 0
+        if is_sparse(X):
+            require_memory(n_features, 3.0, what="the products of explicit features")
+            return PrimalSolver.start(_features(kernel, X), weight, fit_intercept=intercept), None
         require_memory(len(X), 4.0 * n_features / len(X), what="the matrix of explicit features")
         with np.errstate(over="ignore", invalid="ignore"):  # the outcome is looked at
             Phi = np.asarray(kernel.features(X), dtype=float)
@@ -244,7 +250,17 @@ def _finish(
     )
 
 
-def _feature_count(kernel: Kernel, X: np.ndarray) -> int | None:
+def _primal_count(kernel: Kernel, X: np.ndarray, settings: Settings) -> int | None:
+    """Number of explicit features, unless their products would be a dense matrix that is not asked for."""
+    count = feature_count(kernel, X)
+    many = is_sparse(X) and count is not None and count > _DENSE_FEATURES
+    return None if many and settings.solver == "auto" else count
+
+
+def feature_count(kernel: Kernel, X: np.ndarray) -> int | None:
+    """Number of explicit features that the kernel has for these rows, if it has them."""
+    if is_sparse(X):  # features of other kernels would not be sparse
+        return X.n_columns if isinstance(kernel, Linear) else None
     if X.ndim == 2:
         return kernel.feature_count(X.shape[1])
     return kernel.feature_count(1) if kernel.reads_objects else None
@@ -253,3 +269,8 @@ def _feature_count(kernel: Kernel, X: np.ndarray) -> int | None:
 def _rounding(X: np.ndarray) -> float:
     """How far a kernel matrix may be off, relative to its size, before that is more than rounding error."""
     return 3e-4 if X.dtype == np.float32 else 1e-6  # matrices from elsewhere often passed through float32
+
+
+def _features(kernel: Kernel, X: Any) -> Any:
+    """Explicit features, sparse if the rows are."""
+    return kernel.features(X)

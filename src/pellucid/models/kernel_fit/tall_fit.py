@@ -10,18 +10,19 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from pellucid._progress import Progress
 from pellucid.effects import AlphaPath, SolverReport
-from pellucid.kernels import Kernel
-from pellucid.kernels.tiles import gram_tiles, has_fast_tiles
-from pellucid.linalg import LowRank, pivoted_cholesky, require_memory, symmetric_product
+from pellucid.kernels import Kernel, Linear
+from pellucid.kernels.tiles import Tile, gram_tiles, has_fast_tiles
+from pellucid.linalg import LowRank, is_sparse, pivoted_cholesky, require_memory, symmetric_product
 from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings, relative_alphas
 from pellucid.solvers import Choice, Fits, SpectralSolver
-from pellucid.solvers.iterative import IterativeFit, IterativeSolver
+from pellucid.solvers.iterative import IterativeFit, IterativeSolver, Product
 
 _TILE = 512  # rows of a block: 1 MB in float32, which stays in the cache
 _SINGLE_ROWS = 2000  # rows from which float32 blocks are worth a second round
@@ -50,7 +51,7 @@ def fit_iterative(
     begin = perf_counter()
     n, q = Y.shape
     rank, probes = rank_for(n, settings.n_components), 32 if n < 5000 else 16 if n < 20_000 else 8
-    bytes_ = 8.0 * n * (1.5 * rank + 12 * (probes + q)) + 4.0 * 3 * _TILE**2 + 8.0 * n * X[0].size
+    bytes_ = 8.0 * n * (1.5 * rank + 12 * (probes + q)) + 4.0 * 3 * _TILE**2 + 8.0 * X.size
     require_memory(n, bytes_ / (8.0 * n * n), what="the preconditioner and the vectors of the iteration")
     progress = Progress("conjugate gradients")
     path: AlphaPath | None = None
@@ -107,17 +108,8 @@ def _start(
     progress: Progress,
 ) -> tuple[IterativeSolver, float]:
     """The products, the preconditioner, and the mean variance of the kernel, the unit of alpha."""
-    tile = gram_tiles(kernel, X)
-    single = len(X) >= _SINGLE_ROWS and has_fast_tiles(kernel)
-    coarse_tile = gram_tiles(kernel, X, single=True) if single else None
-
-    def product(V: np.ndarray) -> np.ndarray:
-        return symmetric_product(tile, V, step=_TILE)
-
-    def coarse(V: np.ndarray) -> np.ndarray:
-        assert coarse_tile is not None
-        return symmetric_product(coarse_tile, V, step=_TILE)
-
+    single = len(X) >= _SINGLE_ROWS and has_fast_tiles(kernel, X)
+    product, coarse = kernel_products(kernel, X, single=single)
     diagonal = np.asarray(kernel._diag(X), dtype=float)
     F = pivoted_cholesky(
         lambda index: kernel._gram(X, X[index]),
@@ -138,7 +130,7 @@ def _start(
         F = F.astype(np.float32)
     solver = IterativeSolver(
         product,
-        coarse if single else None,
+        coarse,
         weight,
         diagonal,
         LowRank.of(F),
@@ -149,6 +141,22 @@ def _start(
     )
     unit = (total - offset) / weight.sum()
     return solver, unit if unit > 64.0 * np.finfo(float).eps * offset / weight.sum() else 1.0
+
+
+def kernel_products(kernel: Kernel, X: np.ndarray, *, single: bool) -> tuple[Product, Product | None]:
+    """Products with the kernel matrix of the rows: in float64, and if ``single`` also with float32 blocks.
+
+    Sparse rows and a linear kernel need no matrix: ``K V = Z (Zᵀ V)``.
+    """
+    if is_sparse(X) and isinstance(kernel, Linear):
+        Z: Any = kernel.features(X)
+        return lambda V: Z @ Z.transposed_times(V), None
+
+    def product_of(tile: Tile) -> Product:
+        return lambda V: symmetric_product(tile, V, step=_TILE)
+
+    fine = product_of(gram_tiles(kernel, X))
+    return fine, product_of(gram_tiles(kernel, X, single=True)) if single else None
 
 
 def _choose_alpha(
@@ -292,11 +300,13 @@ def _expected_seconds(
 ) -> float:
     """Seconds for one alpha: time of one block of the product, times blocks, times steps by the spectrum."""
     rows = slice(0, min(_TILE, len(X)))
-    tile = gram_tiles(kernel, X[rows], single=solver.coarse is not None)
+    product, coarse = kernel_products(kernel, X[rows], single=solver.coarse is not None)
     V = np.ones((rows.stop, k))
     begin = perf_counter()
-    symmetric_product(tile, V, step=_TILE)
+    (product if coarse is None else coarse)(V)
     blocks = (len(X) / rows.stop) * (len(X) / rows.stop + 1) / 2
+    if is_sparse(X) and isinstance(kernel, Linear):
+        blocks = len(X) / rows.stop
     steps = 0.5 * np.sqrt(1.0 / (alpha * solver.factor.rest(alpha))) * np.log(2.0 / settings.tol)
     return (perf_counter() - begin) * 1.3 * blocks * float(steps)
 

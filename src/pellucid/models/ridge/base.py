@@ -204,7 +204,12 @@ class KernelRidgeBase(KernelMachine):
     @property
     def _free(self) -> float:
         """Observations less the intercept."""
-        return float(np.maximum(1.0, self.weight_fit_).sum()) - int(bool(self.fit_intercept))
+        return self._observations - int(bool(self.fit_intercept))
+
+    @property
+    def _observations(self) -> float:
+        """Observations that the rows stand for."""
+        return float(np.maximum(1.0, self.weight_fit_).sum())
 
     def _leave_one_out(self, fit: RidgeFit, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> LeaveOneOut:
         """Leave-one-out of every row in the units of ``Y``; rows of weight zero are left out anyway."""
@@ -304,8 +309,7 @@ class KernelRidgeBase(KernelMachine):
     def noise_variance_(self) -> np.ndarray:
         """Noise variance of each output: weighted residual sum of squares over what the fit left free."""
         check_is_fitted(self)
-        observations = np.maximum(1.0, self.weight_fit_).sum()
-        return self._residual_square / np.maximum(observations - self._dof, np.finfo(float).eps)
+        return self._residual_square / np.maximum(self._observations - self._dof, np.finfo(float).eps)
 
     @property
     def _has_variances(self) -> bool:
@@ -327,12 +331,12 @@ class KernelRidgeBase(KernelMachine):
         """Facts that every ridge model has, and those of its own."""
         check_is_fitted(self)
         chosen = f"chosen by {self.alpha}" if self._chosen else "given"
-        if self.loo_.path is not None:
+        if "loo_" in vars(self) and self.loo_.path is not None:
             ends = (("smallest", 0), ("largest", -1))
             edge = [name for name, end in ends if np.all(self._alpha == self.loo_.path.alphas[end])]
             chosen += "".join(f", the {name} tried" for name in edge[:1])
         facts: list[tuple[str, object]] = [
-            ("rows", len(self.weight_fit_)),
+            ("rows", self._n_rows),
             ("kernel", str(self.kernel_)),
             ("alpha", f"{_show(self._alpha)} ({chosen})"),
             ("solver", f"{self.solver_}: {self.solver_reason_}"),
@@ -340,6 +344,10 @@ class KernelRidgeBase(KernelMachine):
             ("effective degrees of freedom", _show(self._dof)),
         ]
         return Summary(type(self).__name__, facts + own)
+
+    @property
+    def _n_rows(self) -> int:
+        return len(self.weight_fit_)
 
     def _gap_fact(self) -> list[tuple[str, object]]:
         report = getattr(self, "solver_report_", None)

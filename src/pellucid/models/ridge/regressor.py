@@ -12,15 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid._docs import inherit_docs, store_parameters
 from pellucid.data.targets import check_targets, unit_of
+from pellucid.data.weights import check_weight
 from pellucid.effects import MarginalEffects, Summary, jackknife_plus, marginal_effects
 from pellucid.linalg import row_blocks
-from pellucid.models.ridge.base import KernelRidgeBase, as_columns
+from pellucid.models.ridge.base import as_columns
+from pellucid.models.ridge.updating import UpdatingRidge
 
 _SMALL_RESIDUAL = 0.05  # of their mean size; its logarithm would tell of chance alone
 
 
 @inherit_docs
-class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
+class KernelRidge(MultiOutputMixin, RegressorMixin, UpdatingRidge):
     r"""Kernel ridge regression with leave-one-out built in.
 
     Minimises :math:`\tfrac12 \sum_i s_i (y_i - f(x_i) - b)^2 + \tfrac{\alpha}{2} \|f\|^2` over functions
@@ -39,6 +41,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
     alpha_per_output : bool, default=False
         With several outputs, whether each chooses its own alpha.
     {n_components, tol, random_state, indefinite, weights}
+    updatable : bool, default=False
+        Keep sums over the rows, so that :meth:`update` can add rows without the old ones and
+        :func:`pellucid.merge` can join models of sites that share none. For kernels with explicit features,
+        such as ``"linear"`` and ``Polynomial``; takes ``f (f + 1) / 2`` numbers for ``f`` of them.
 
     Attributes
     ----------
@@ -103,6 +109,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         random_state: int = 0,
         indefinite: str = "raise",
         weights: str = "auto",
+        updatable: bool = False,
     ) -> None:
         store_parameters(self, locals())
 
@@ -126,12 +133,20 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         rows, Y, weight = self._problem(X, y, sample_weight)
         fit = self._fit_targets(rows, Y, weight)
         self.loo_ = self._leave_one_out(fit, rows, Y, weight)
+        self._keep_sums(rows, Y, weight, sample_weight)
+        self._publish_fit()
+        return self
+
+    def _publish_fit(self) -> None:
         self._publish()
         if self._primal is not None:
             self.coef_ = self._shaped(self._primal)
         self.effective_dof_ = self._shaped(self._dof)
         self.scale_ = self._shaped(self._scale)
-        return self
+
+    def _new_targets(self, rows: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
+        weight = check_weight(sample_weight, len(rows), self.weights)
+        return as_columns(check_targets(y, rows)), weight
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows, weight = self._enter(X, sample_weight)
@@ -161,6 +176,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         if not return_std:
             return mean
         self._require_variances()
+        self._require_rows()
         std = np.empty((len(rows), len(self._intercept)))
         variances = self._prior_variances(rows)
         for block in row_blocks(len(rows), 8.0 * 4 * len(self.X_fit_)):
@@ -224,6 +240,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
             Lower and upper ends.
         """
         rows = self._check_new_rows(X)
+        self._require_rows()
         mean = self._decision(rows)
         if width not in ("constant", "scaled"):
             raise ValueError(f"width must be 'constant' or 'scaled', got {width!r}.")
@@ -270,6 +287,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
         check_is_fitted(self)
         if self._precomputed:
             raise ValueError("A precomputed kernel has no derivatives with respect to features.")
+        self._require_rows()
         rows = self.X_fit_ if X is None else self._check_new_rows(X)
         self._require_variances()
         noise, posterior = float(self.noise_variance_[output]), self._get_posterior(output)
@@ -279,6 +297,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, KernelRidgeBase):
     def summary(self) -> Summary:
         """What was fitted, on half a screen; print it."""
         check_is_fitted(self)
+        if self._without_rows:
+            return self._summary([("noise standard deviation", np.sqrt(self.noise_variance_))])
         facts: list[tuple[str, object]] = []
         lost, spread = self._loo_share()
         if len(self.X_fit_) > 1:

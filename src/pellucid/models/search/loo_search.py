@@ -1,8 +1,9 @@
 """Search for kernel parameters by exact leave-one-out and its rivals: over a grid, or by descent."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -20,10 +21,12 @@ from pellucid.effects import Motifs, Summary
 from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
 from pellucid.linalg import limited_threads
+from pellucid.models.glm_fit.base import KernelGLMBase
 from pellucid.models.ridge.base import KernelRidgeBase
 from pellucid.models.ridge.classifier import KernelRidgeClassifier
 from pellucid.models.ridge.fisher import KernelFisherDiscriminant
 from pellucid.models.ridge.regressor import KernelRidge
+from pellucid.models.search.glm_search import first_ridge, held_out_deviance
 from pellucid.models.search.gradient_search import MOST_ROWS, Data, Learned, learn_parameters, sample_rows
 from pellucid.solvers import CRITERIA
 
@@ -61,9 +64,10 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : KernelRidge, KernelRidgeClassifier or KernelFisherDiscriminant
+    estimator : KernelRidge, KernelRidgeClassifier, KernelFisherDiscriminant or a kernel model of another loss
         What to fit. Its ``alpha`` says how alpha is chosen for the parameters that were found: by ``"loo"``,
-        ``"gcv"`` or ``"ml"``; a number stays fixed.
+        ``"gcv"`` or ``"ml"``; a number stays fixed. With another loss, as in ``KernelGLMRegressor``, a grid
+        is compared by held-out deviance, and a descent works on the ridge problem of the first Newton step.
     param_grid : dict or list of dict, optional
         Parameters and the values to try, named as for ``set_params``, such as ``{"kernel__length_scale":
         [0.5, 1, 2]}``. Without it, parameters are learned by descent.
@@ -95,7 +99,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
     best_params_ : dict
         The best parameters.
     best_score_ : float
-        Its leave-one-out mean squared error (averaged over outputs).
+        Its leave-one-out mean squared error (averaged over outputs), or held-out mean deviance.
     results_ : dict of lists
         For a grid: ``params``, ``value``, ``loo_mse``, ``alpha`` and, for classifiers, ``loo_error_rate`` of
         each combination. For a descent: ``criterion``, its ``value``, ``n_evaluations`` and ``converged``.
@@ -130,35 +134,44 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
     ) -> None:
         store_parameters(self, locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **known: Any) -> Self:
         """Search, then fit the best.
 
         Parameters
         ----------
         X, y, sample_weight
             As for the estimator.
+        **known
+            ``offset`` and ``exposure``, for estimators that take them.
 
         Returns
         -------
         self : LooSearch
         """
-        if not isinstance(self.estimator, KernelRidgeBase):
+        if not isinstance(self.estimator, KernelRidgeBase | KernelGLMBase):
             raise TypeError(
-                f"LooSearch needs an estimator with exact leave-one-out: KernelRidge, KernelRidgeClassifier "
-                f"or KernelFisherDiscriminant, got {type(self.estimator).__name__}."
+                f"LooSearch needs a kernel model: KernelRidge, KernelRidgeClassifier, "
+                f"KernelFisherDiscriminant, KernelGLMRegressor, KernelClassifier or an interpretable one, "
+                f"got {type(self.estimator).__name__}."
             )
+        known = {name: value for name, value in known.items() if value is not None}
+        other_loss = isinstance(self.estimator, KernelGLMBase)
+        if known and not other_loss:
+            raise ValueError(f"{next(iter(known))} is for kernel models of losses that take it.")
         if self.criterion not in ("auto", "mixed", *CRITERIA):
             raise ValueError(
                 f"criterion must be 'auto', 'loo', 'gcv', 'ml' or 'mixed', got {self.criterion!r}."
             )
-        if self.param_grid is None:
-            self._descend(X, y, sample_weight)
-        else:
+        if self.param_grid is not None:
             if self.ard:
                 raise ValueError("ard=True learns length-scales by descent; leave param_grid out.")
-            self._sweep(X, y, sample_weight)
+            self._sweep(X, y, sample_weight, known)
+        elif other_loss:
+            self._descend_on_first_step(X, y, sample_weight, known)
+        else:
+            self._descend(X, y, sample_weight)
         best = self.best_estimator_
-        self.best_score_ = float(np.mean(best.loo_.mse))
+        self.best_score_ = held_out_deviance(best) if other_loss else float(np.mean(best.loo_.mse))
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             self.__dict__.pop(name, None)
             if hasattr(best, name):
@@ -172,7 +185,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         return self.estimator.alpha if isinstance(self.estimator.alpha, str) else "loo"
 
     # ------------------------------------------------------------------ grid
-    def _sweep(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _sweep(self, X: Any, y: Any, sample_weight: Any, known: dict[str, Any]) -> None:
         grid = list(ParameterGrid(self.param_grid))
         named = isinstance(self.estimator.kernel, str)
         if named and any(key.startswith("kernel__") and "kernel" not in g for g in grid for key in g):
@@ -184,7 +197,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         # threads share the data, and linear algebra lets go of the interpreter lock; one BLAS thread for each
         with threadpool_limits(None if self.n_jobs in (None, 1) else 1):
             work = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-                delayed(_fit_one)(self.estimator, params, X, y, sample_weight, self._criterion)
+                delayed(_fit_one)(self.estimator, params, X, y, sample_weight, known, self._criterion)
                 for params in grid
             )
             rows: list[dict[str, Any]] = []
@@ -239,6 +252,17 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
             "n_evaluations": [found.n_evaluations],
             "converged": [found.converged],
         }
+
+    def _descend_on_first_step(self, X: Any, y: Any, sample_weight: Any, known: dict[str, Any]) -> None:
+        ridge, *data = first_ridge(self.estimator, X, y, sample_weight, known)
+        criterion = "auto" if self.criterion == "auto" else self._criterion
+        inner = LooSearch(
+            ridge, ard=self.ard, criterion=criterion, max_time=self.max_time, verbose=self.verbose
+        ).fit(*data)
+        kernel = inner.best_estimator_.kernel_
+        best = _fitted(self.estimator, {"kernel": kernel}, X, y, sample_weight, known)
+        self.best_estimator_, self.best_params_ = best, {"kernel": kernel}
+        self.results_ = inner.results_ | {"value": [held_out_deviance(best)]}
 
     def _learn(
         self, kernel: Kernel, by: str, first: Any, X: np.ndarray, Y: np.ndarray, weight: np.ndarray
@@ -337,10 +361,17 @@ def _warn_of_time(when: str) -> None:
     warnings.warn(f"The search was out of time {when}; the best so far is used.", SearchWarning, stacklevel=4)
 
 
-def _fitted(estimator: Any, params: dict[str, Any], X: Any, y: Any, sample_weight: Any) -> Any:
+def _fitted(
+    estimator: Any,
+    params: dict[str, Any],
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    known: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
     # kernels in a grid stay as they are
     own = {key: clone(value, safe=False) for key, value in params.items()}
-    return clone(estimator).set_params(**own).fit(X, y, sample_weight=sample_weight)
+    return clone(estimator).set_params(**own).fit(X, y, sample_weight=sample_weight, **known)
 
 
 def _value(model: Any, criterion: str) -> float:
@@ -359,10 +390,13 @@ def _fit_one(
     X: Any,
     y: Any,
     sample_weight: Any,
+    known: Mapping[str, Any],
     criterion: str,
 ) -> tuple[dict[str, Any], Any]:
     """One combination: its figures, and the fitted model."""
-    model = _fitted(estimator, params, X, y, sample_weight)
+    model = _fitted(estimator, params, X, y, sample_weight, known)
+    if isinstance(model, KernelGLMBase):
+        return {"value": held_out_deviance(model), "alpha": model.alpha_}, model
     row = {"value": _value(model, criterion), "loo_mse": model.loo_.mse, "alpha": model.alpha_}
     if model.loo_.error_rate is not None:
         row["loo_error_rate"] = model.loo_.error_rate

@@ -159,6 +159,8 @@ def _data(X: Any, y: Any, sample_weight: Any) -> Data:
         targets = targets[:, 0]
     if targets.ndim not in (1, 2):
         raise ValueError(f"y must have one or two dimensions, got {targets.ndim}.")
+    if hasattr(X, "tocsr"):  # of the kinds of sparse matrices, rows of this one can be picked
+        X = X.tocsr()
     check_consistent_length(X, targets)
     weight = None if sample_weight is None else check_weight(sample_weight, len(targets))
     return Data(X, targets, weight, _feature_names(X))

@@ -1,7 +1,9 @@
 """Newton steps on the penalised loss of a basis, with a line search and, if need be, inside a cone.
 
 The loss is Σ s_i ℓ(y_i, η_i) + ½ Σ λ_j β_j² with η = offset + b + Zβ. The second derivative of a step need
-not be the one where it starts: moments and root of an earlier quadratic lead to the same minimum.
+not be the one where it starts: moments and root of an earlier quadratic lead to the same minimum. Inner
+parameters of a loss, such as a baseline, are at their best at each predictor; as they take up what is common
+to all rows, the intercept stays where it is.
 """
 
 from __future__ import annotations
@@ -12,8 +14,7 @@ import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
-from pellucid.models.additive.engine.design import Design
-from pellucid.models.additive.engine.state import Problem
+from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.solvers.monotone import ConeSolution, nearest_in_cone
 from pellucid.solvers.variance_components import Components
 
@@ -24,7 +25,7 @@ class Point:
 
     beta: np.ndarray
     intercept: float
-    eta: np.ndarray
+    eta: Vector
     value: float
 
 
@@ -40,17 +41,17 @@ class Step:
 class PenalisedLoss:
     """The penalised loss of a problem for ridges λ_j."""
 
-    def __init__(self, problem: Problem, basis: TermBasis, ridge: np.ndarray) -> None:
+    def __init__(self, problem: Rows, basis: TermBasis, ridge: np.ndarray) -> None:
         self.problem = problem
-        self.Z = Design(problem, basis)
+        self.Z = problem.design(basis)
         self.ridge = ridge
         self.exact = problem.dtype is np.float64
 
-    def value(self, eta: np.ndarray, beta: np.ndarray) -> float:
+    def value(self, eta: Vector, beta: np.ndarray) -> float:
         """Loss at a predictor that has these coefficients."""
         return self.problem.value(eta) + 0.5 * float(self.ridge @ beta**2)
 
-    def point(self, beta: np.ndarray, intercept: float, eta: np.ndarray | None = None) -> Point:
+    def point(self, beta: np.ndarray, intercept: float, eta: Vector | None = None) -> Point:
         """The point of coefficients and an intercept, whose predictor may be known."""
         if eta is None:
             eta = self.problem.offset + intercept + self.Z.times(beta)
@@ -71,16 +72,15 @@ class PenalisedLoss:
         It is halved until the loss falls by a part of what the slope promises (Armijo), down to ``shortest``.
         A promise below ``tol`` times the loss is not worth a step.
         """
-        problem, mean = self.problem, moments.column_mean
-        slope = problem.weight * problem.loss.gradient(problem.y, at.eta)
-        g0 = float(slope.sum())
-        g = self.Z.sums(slope) - mean * g0 + self.ridge * at.beta
+        mean = moments.column_mean
+        g, g0 = self.Z.slopes(at.eta)
+        g = g - mean * g0 + self.ridge * at.beta
         move = -metric.root.T @ (metric.root @ g)
         cone = None
         if A is not None:
             cone = nearest_in_cone(at.beta + move, metric.root, A)
             move = cone.beta - at.beta
-        move0 = -g0 / moments.total - float(mean @ move)
+        move0 = 0.0 if self.problem.loss.joint else -g0 / moments.total - float(mean @ move)
         decrease = float(g @ move) - g0 * g0 / moments.total
         if decrease > -tol * max(abs(at.value), 1e-300):
             return Step(None, decrease, cone)

@@ -10,10 +10,11 @@ import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
-from pellucid.models.additive.engine.design import predictor, solved
+from pellucid.models.additive.engine.all_rows import Rows, Vector
+from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
 from pellucid.models.additive.engine.hierarchy import Prior, T
 from pellucid.models.additive.engine.newton import PenalisedLoss
-from pellucid.models.additive.engine.state import Problem, State
+from pellucid.models.additive.engine.state import State
 from pellucid.solvers.variance_components import Components, Equations
 
 _CLOSE = 1e-3  # what the last step may still have hoped to gain, per row or as a share of the loss
@@ -23,7 +24,7 @@ _LEAST, _MOST = 1e-6, 1e15  # ridges beyond do not change the fit any more
 
 
 def penalised_fit(
-    problem: Problem,
+    problem: Rows,
     basis: TermBasis,
     prior: Prior,
     before: State | None = None,
@@ -60,20 +61,20 @@ def penalised_fit(
         last = exact and step == steps - 1
         solve = partial(_updated, problem, basis, prior, scale, updates, exact=last)
         moments, (fit, new_prior) = solved(problem, basis, eta, solve)
-        intercept = moments.target_mean - float(moments.column_mean @ fit.beta)
+        intercept = intercept_beside(problem, moments, fit.beta)
         new = predictor(problem, basis, fit.beta, intercept)
         t = 1.0 if problem.quadratic else _halve(problem, basis, fit, eta, new, beta)
         if t == 1.0 or step == steps - 1:  # variances of a step that went too far are not to be trusted
             prior, scale = new_prior, fit.scale
         eta = eta + t * (new - eta)
         beta = fit.beta if beta is None else beta + t * (fit.beta - beta)
-        state = State(basis, prior, fit, moments, intercept, eta)
+        state = State(basis, prior, fit, moments, intercept, eta, problem.loss)
     assert state is not None
     return state
 
 
 def _updated(
-    problem: Problem,
+    problem: Rows,
     basis: TermBasis,
     prior: Prior,
     scale: float,
@@ -83,20 +84,20 @@ def _updated(
     exact: bool,
 ) -> tuple[Components, Prior]:
     """Solution of the equations of one step, and the prior after so many updates on them."""
-    equations = Equations(moments, problem.scale, float(problem.weight.sum()))
+    equations = Equations(moments, problem.scale, problem.total)
     for _ in range(updates):
         fit = equations.solve(ridges(basis, prior, scale), rough=True)
         prior, scale = prior.updated(basis, fit), fit.scale
     return equations.solve(ridges(basis, prior, scale), rough=not exact), prior
 
 
-def common_variance(problem: Problem, state: State, candidates: Sequence[float], least: float) -> float:
+def common_variance(problem: Rows, state: State, candidates: Sequence[float], least: float) -> float:
     """The variance that all pairs have in common, of largest restricted likelihood.
 
     It is zero unless the logarithm of the likelihood gains ``least`` by it. Pairs that have no columns, as
     their evidence was less, would have it too: their curves count.
     """
-    equations = Equations(state.moments, problem.scale, float(problem.weight.sum()))
+    equations = Equations(state.moments, problem.scale, problem.total)
     kind = state.prior.kinds[2]
     now, absent = kind.common, kind.absent.count @ kind.absent.curves
 
@@ -116,28 +117,29 @@ def ridges(basis: TermBasis, prior: Prior, scale: float) -> np.ndarray:
         return np.clip(scale / basis.prior(prior.variances), _LEAST, _MOST)
 
 
-def _first_predictor(problem: Problem, before: State | None) -> np.ndarray:
+def _first_predictor(problem: Rows, before: State | None) -> Vector:
     """Predictor of the fit before, which may have seen other rows; to begin with the best constant."""
     if before is None:
         return problem.null_predictor
     if len(before.eta) == len(problem):
-        return before.eta.copy()
+        return before.eta
     return predictor(problem, before.basis, before.fit.beta, before.intercept)
 
 
-def _first_scale(problem: Problem, eta: np.ndarray) -> float:
+def _first_scale(problem: Rows, eta: Vector) -> float:
     """Half of the variance of the targets, where the scale is not known."""
-    w, z = problem.working(eta)
+    problem, eta = problem.at_hand, problem.here(eta)
+    w, z = problem.beside(eta).working(eta)
     mean = float(w @ z) / float(w.sum())
-    return max(0.5 * float(w @ (z - mean) ** 2) / float(problem.weight.sum()), 1e-8)
+    return max(0.5 * float(w @ (z - mean) ** 2) / problem.total, 1e-8)
 
 
 def _halve(
-    problem: Problem,
+    problem: Rows,
     basis: TermBasis,
     fit: Components,
-    eta: np.ndarray,
-    new: np.ndarray,
+    eta: Vector,
+    new: Vector,
     beta: np.ndarray | None,
 ) -> float:
     """Largest of 1, ½, ¼, ... at which the penalised loss, with the ridges of the new fit, does not rise.
@@ -162,32 +164,49 @@ def _halve(
 # ------------------------------------------------------------- the minimum for the ridges found
 
 
-def settled(problem: Problem, state: State) -> State:
+def settled(problem: Rows, state: State) -> State:
     """The state at the minimum of its penalised loss, with moments taken there.
 
     If the second derivative is from too far away to lead there, it is taken anew.
     """
     if problem.quadratic:
         return state
+    close = _CLOSE if problem.dtype is np.float32 else _CLOSER
+    if problem.loss.bends_by_target:
+        for _ in range(_SETTLINGS):
+            moments, metric = _quadratic(problem, state, expected=False)
+            hope, state = _descended(problem, state, moments, metric)
+            if hope < close:
+                break
+        return _renewed(problem, state)
     for _ in range(_SETTLINGS):
-        hope, state = _descended(problem, state)
+        hope, state = _descended(problem, state, state.moments, state.fit)
         state = _renewed(problem, state)
-        if hope < (_CLOSE if problem.dtype is np.float32 else _CLOSER):
+        if hope < close:
             break
     return state
 
 
-def _renewed(problem: Problem, state: State) -> State:
+def _renewed(problem: Rows, state: State) -> State:
     """Moments, degrees of freedom and second derivative where the state is now."""
-    n = float(problem.weight.sum())
-    moments, fit = solved(
-        problem, state.basis, state.eta, lambda m: Equations(m, problem.scale, n).solve(state.fit.ridge)
-    )
+    moments, fit = _quadratic(problem, state, expected=True)
     return replace(state, moments=moments, fit=replace(fit, beta=state.fit.beta))
 
 
-def _descended(problem: Problem, state: State) -> tuple[float, State]:
-    """Steps towards the minimum of the penalised loss, keeping the last second derivative.
+def _quadratic(problem: Rows, state: State, *, expected: bool) -> tuple[Moments, Components]:
+    """The quadratic that touches the loss where the state is, and its minimum for the same ridges."""
+    n, ridge = problem.total, state.fit.ridge
+    return solved(
+        problem,
+        state.basis,
+        state.eta,
+        lambda m: Equations(m, problem.scale, n).solve(ridge),
+        expected=expected,
+    )
+
+
+def _descended(problem: Rows, state: State, moments: Moments, metric: Components) -> tuple[float, State]:
+    """Steps towards the minimum of the penalised loss, keeping one second derivative.
 
     Returns also what the last step still hoped to gain, per row or as a share of the loss.
     """
@@ -196,11 +215,11 @@ def _descended(problem: Problem, state: State) -> tuple[float, State]:
     at = loss.point(state.fit.beta.copy(), state.intercept)
     decrease = 0.0
     for _ in range(n_steps):
-        step = loss.step(at, state.moments, state.fit, tol=tol, shortest=1e-3)
+        step = loss.step(at, moments, metric, tol=tol, shortest=1e-3)
         decrease = step.decrease
         if step.reached is None:
             break
         at = step.reached
-    hope = -decrease / max(abs(at.value), float(problem.weight.sum()))
+    hope = -decrease / max(abs(at.value), problem.total)
     fit = replace(state.fit, beta=at.beta)
     return hope, replace(state, fit=fit, intercept=at.intercept, eta=at.eta, converged=hope < _CLOSE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,25 +13,25 @@ from pellucid.features.term_basis import Term, TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.linalg.sample import sample_rows
 from pellucid.losses import Loss
+from pellucid.models.additive.engine.design import Design, moments_at
 from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.solvers.variance_components import Components, Equations, ScoreTest, score_test
 
+if TYPE_CHECKING:
+    from pellucid.models.additive.engine.all_rows import Rows, Vector
+
 _FARTHEST = 20.0  # that the target of the quadratic may be from where it touches
+_FLAT = 0.1  # share of the mean curvature that the flat parts of a loss have on the way to a minimum
 _EXACT = 10_000  # rows up to which everything is float64
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Rows as a float64 matrix, targets, weights, offset and loss."""
+class Fitted:
+    """What is fitted: the loss, and how many rows there are."""
 
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray
-    offset: np.ndarray
     loss: Loss
 
     def __len__(self) -> int:
-        return len(self.y)
+        raise NotImplementedError
 
     @property
     def dtype(self) -> type:
@@ -44,13 +45,45 @@ class Problem:
 
     @property
     def discrete(self) -> bool:
-        """Whether targets are classes or counts: their dispersion is known."""
-        return self.loss.name not in ("squared", "gamma")
+        """Whether targets are classes, counts or events: their dispersion is known."""
+        return self.loss.kind != "regression"
 
     @property
     def scale(self) -> float | None:
         """Dispersion where the loss fixes it; None where it is estimated."""
         return 1.0 if self.discrete else None
+
+
+@dataclass(frozen=True)
+class Problem(Fitted):
+    """Rows as a float64 matrix, targets, weights, offset and loss."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    offset: np.ndarray
+    loss: Loss
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.weight.sum())
+
+    @property
+    def discrete(self) -> bool:
+        """Whether dispersion is known; that of proportions without trials is not."""
+        if self.loss.kind == "proportions":
+            count = self.weight * self.y
+            return bool(np.all(np.abs(count - np.rint(count)) <= 1e-6 * np.maximum(count, 1.0)))
+        return super().discrete
+
+    @property
+    def at_hand(self) -> Problem:
+        """Rows in memory that stand for all."""
+        return self
 
     @property
     def varies(self) -> bool:
@@ -59,7 +92,9 @@ class Problem:
 
     @property
     def constant(self) -> float:
-        """The best constant beside the offset."""
+        """The best constant beside the offset; zero where inner parameters of the loss take its place."""
+        if self.loss.joint:
+            return 0.0
         return self.loss.best_constant(self.y, self.weight, self.offset)
 
     @property
@@ -81,27 +116,62 @@ class Problem:
         """The problem on at most ``k`` rows that stand for all."""
         return self if len(self) <= k else self.part(self.sample(k))
 
-    def working(self, eta: np.ndarray, largest: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def beside(self, eta: np.ndarray) -> Problem:
+        """The problem with inner parameters of the loss, if it has any, that are best beside ``eta``."""
+        if not self.loss.joint:
+            return self
+        return replace(self, loss=self.loss.profiled(self.y, eta, self.weight))
+
+    def working(
+        self, eta: np.ndarray, largest: float | None = None, *, expected: bool = True
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Weights and targets of the quadratic that touches the loss at ``eta``, targets without offset.
 
-        A curvature counts for a millionth of the ``largest`` at least, that of these rows if it is not given.
+        Its curvature is the ``expected`` one, of which dispersion and variances can be read off, or that of
+        the loss itself, for short ways to its minimum. It counts for a millionth of the ``largest`` at least,
+        that of these rows if it is not given.
         """
         if self.quadratic:
             return self.weight, self.y - self.offset
-        slope, curvature = self.loss.gradient(self.y, eta), self.loss.curvature(self.y, eta)
-        largest = float(curvature.max()) if largest is None else largest
-        curvature = np.maximum(curvature, 1e-6 * max(largest, 1e-12))
-        curvature = np.maximum(curvature, np.abs(slope) / _FARTHEST)
-        z = eta - self.offset - slope / curvature
-        return self.weight * curvature, z
+        loss, y, s = self.loss, self.y, self.weight
+        slope, mean = loss.gradient(y, eta), loss.expected_curvature(y, eta, s)
+        if loss.link == "identity":  # no target is too far away, as slopes are alike
+            size = float(s @ np.abs(y - eta))
+            mean = np.maximum(mean, float(s @ np.abs(slope)) / (_FARTHEST * size) if size > 0 else 1e-12)
+            curvature = mean if expected else np.maximum(loss.curvature(y, eta), _FLAT * mean)
+        else:
+            curvature = mean if expected else loss.curvature(y, eta)
+            largest = float(curvature.max()) if largest is None else largest
+            curvature = np.maximum(curvature, 1e-6 * max(largest, 1e-12))
+            curvature = np.maximum(curvature, np.abs(slope) / _FARTHEST)
+        return s * curvature, eta - self.offset - slope / curvature
 
     def in_units(self, unit: float) -> Problem:
         """The problem with targets multiplied."""
-        return replace(self, y=self.y * unit, offset=self.offset * unit)
+        loss = self.loss.in_unit(1.0 / unit)
+        return replace(self, y=self.y * unit, offset=self.offset * unit, loss=loss)
 
     def value(self, eta: np.ndarray) -> float:
-        """Sum of the losses."""
-        return float(self.weight @ self.loss.value(self.y, eta))
+        """Sum of the losses, inner parameters at their best."""
+        return float(self.weight @ self.beside(eta).loss.value(self.y, eta))
+
+    def curvature(self, eta: np.ndarray) -> float:
+        """Sum of the curvatures of the quadratic that touches the loss."""
+        return float(self.beside(eta).working(eta)[0].sum())
+
+    def design(self, basis: TermBasis, dtype: type | None = None) -> Design:
+        """Products with the columns of a basis at the rows."""
+        return Design(self, basis, dtype)
+
+    def moments(
+        self, basis: TermBasis, eta: np.ndarray, dtype: type | None = None, *, expected: bool = True
+    ) -> Moments:
+        """Moments of the quadratic that touches the loss at a predictor; see :meth:`working`."""
+        return moments_at(self, basis, *self.beside(eta).working(eta, expected=expected), dtype)
+
+    def here(self, eta: np.ndarray) -> np.ndarray:
+        """A predictor at the rows that are at hand."""
+        return eta
 
 
 @dataclass
@@ -113,9 +183,11 @@ class State:
     fit: Components
     moments: Moments
     intercept: float
-    eta: np.ndarray
+    eta: Vector
+    loss: Loss  # with what it leaves open
     converged: bool = True
     unit: float = 1.0  # of the targets, in that of the prior
+    bend: float = 1.0  # of the curvatures, in that of the prior
     fold_eta: np.ndarray | None = None  # of each row by a fit, with a choice of terms, without its fold
 
     @property
@@ -130,11 +202,12 @@ class State:
         Bands and tests of a term are read off it. They thereby allow for what others may contribute, where
         the fit itself takes small variances for terms in which there may be nothing.
         """
-        f, expected = self.fit, self.prior.expected
+        f, variances, expected = self.fit, self.prior.variances, self.prior.expected
         if not self.prior.posteriors:
             return f, expected
-        ratio = self.basis.prior(self.prior.variances) / self.basis.prior(expected)
-        return Equations(self.moments, f.scale, self.moments.total).solve(f.ridge * ratio), expected
+        ratio = np.array([variances[term].sum() / expected[term].sum() for term in self.basis.terms])
+        ridge = f.ridge * ratio[self.basis.owner]
+        return Equations(self.moments, f.scale, self.moments.total).solve(ridge), expected
 
     def ridges_of(self, basis: TermBasis) -> np.ndarray:
         """Ridges of the columns of a basis of some of the terms."""
@@ -157,26 +230,39 @@ class State:
         )
 
     def in_units(self, unit: float) -> State:
-        """The same fit of targets that were multiplied."""
-        f = self.fit
-        fit = replace(f, beta=f.beta * unit, scale=f.scale * unit**2, rss=f.rss * unit**2)
+        """The same fit of targets that were multiplied.
+
+        A loss of degree d has curvatures that are multiplied by the power d - 2 of the unit.
+        """
+        f, bend = self.fit, unit ** (self.loss.degree - 2.0)
+        square = unit**2 * bend
+        fit = replace(
+            f,
+            beta=f.beta * unit,
+            ridge=f.ridge * bend,
+            scale=f.scale * square,
+            rss=f.rss * square,
+            root=f.root / np.sqrt(bend),
+        )
         return replace(
             self,
             fit=fit,
-            moments=self.moments.in_units(unit),
+            loss=self.loss.in_unit(1.0 / unit),
+            moments=self.moments.times(bend).in_units(unit),
             intercept=self.intercept * unit,
             eta=self.eta * unit,
+            bend=self.bend * bend,
             unit=self.unit * unit,
             fold_eta=None if self.fold_eta is None else self.fold_eta * unit,
         )
 
 
-def information(problem: Problem, eta: np.ndarray) -> float:
+def information(problem: Rows, eta: Vector) -> float:
     """Number of rows that the data are worth: one of a class counts by how open it is, 4p(1 - p)."""
-    n = float(problem.weight.sum())
+    n = problem.total
     if not problem.discrete:
         return n
-    return max(min(n, 4.0 * float(problem.working(eta)[0].sum())), 1.0)
+    return max(min(n, 4.0 * problem.curvature(eta)), 1.0)
 
 
 def tests_of(state: State, term: Term) -> list[ScoreTest]:

@@ -11,8 +11,8 @@ How many columns and rows the first fits have follows from one budget of work.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -23,12 +23,16 @@ from pellucid.features.screening import pair_evidence, rank_features
 from pellucid.features.term_basis import Axes, Bases, Term, TermBasis, first_picks, picks_by_variance
 from pellucid.linalg import side_by_side
 from pellucid.linalg.sample import fold_rows
+from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.models.additive.engine.design import predictor
 from pellucid.models.additive.engine.hierarchy import Prior, T
+from pellucid.models.additive.engine.loss_numbers import renewed_loss, started, with_loss_of
+from pellucid.models.additive.engine.pace import Pace
 from pellucid.models.additive.engine.penalised_fit import common_variance, penalised_fit, settled
 from pellucid.models.additive.engine.state import Problem, State, information
 
 KNOTS, PAIR_KNOTS = 256, 96  # of a numeric feature, in main effects and in pairs
+BENT_KNOTS = 48  # of a numeric feature whose main effect must be convex or concave
 AXIS_COLUMNS = 64  # columns of one axis
 WORK = 3e11  # multiplications, counted twice, that moments and solutions of one set of columns may take
 SOLUTIONS = 8  # times F³, twice what the eleven solutions F³/3 of one set of columns take
@@ -37,30 +41,38 @@ SIGNAL = 0.05  # prior variance of a column over its sampling variance, below wh
 COMMON = tuple(4.0**-k for k in range(1, 9))  # variances that all pairs may have in common
 CLEARLY = 3.0  # gain of log likelihood for it
 COMMONS = 2  # times that it is looked for
-ROUNDS = 2  # in which columns are shared out by prior variance
+ROUNDS = ("columns", "smoothness")  # in which columns are shared out by prior variance
 FEW = 1000  # columns that few rows may have, too
 UPDATES = 10  # of the prior on the moments of squared loss
 FOLDS, FOLD_ROWS = 5, 1500  # folds that show what the choice of terms costs, and rows up to which they do
 
 
-def build_axes(X: np.ndarray, weight: np.ndarray, columns: Sequence[Column] | None = None) -> Axes:
-    """Axes and bases of all columns, which are numbers if nothing else is said."""
+def build_axes(
+    X: np.ndarray,
+    weight: np.ndarray,
+    columns: Sequence[Column] | None = None,
+    bent: Collection[int] = (),
+) -> Axes:
+    """Axes and bases of all columns, which are numbers if nothing else is said.
+
+    Features in ``bent`` have so few knots that their columns span all functions of them.
+    """
     columns = [Column(f"x{j}") for j in range(X.shape[1])] if columns is None else columns
-    return with_bases(*axes_of([(x, weight) for x in X.T], columns))
+    return with_bases(*axes_of([(x, weight) for x in X.T], columns, bent))
 
 
 def axes_of(
-    values: Sequence[tuple[np.ndarray, np.ndarray]], columns: Sequence[Column]
+    values: Sequence[tuple[np.ndarray, np.ndarray]], columns: Sequence[Column], bent: Collection[int] = ()
 ) -> tuple[list[Axis], list[Axis]]:
-    """Fine and coarse axis of each column, from values with weights."""
+    """Fine and coarse axis of each column, from values with weights; see :func:`build_axes`."""
     fine, coarse = [], []
-    for (x, weight), column in zip(values, columns, strict=True):
+    for j, ((x, weight), column) in enumerate(zip(values, columns, strict=True)):
         if column.levels is not None:
             axis = Axis.of_levels(x, weight, len(column.levels), ordered=column.ordered)
             fine.append(axis)
             coarse.append(axis)
             continue
-        fine.append(Axis.numeric(x, weight, KNOTS))
+        fine.append(Axis.numeric(x, weight, BENT_KNOTS if j in bent else KNOTS))
         small = len(fine[-1].knots) <= PAIR_KNOTS * 4 // 3
         coarse.append(fine[-1] if small else Axis.numeric(x, weight, PAIR_KNOTS))
     return fine, coarse
@@ -77,7 +89,7 @@ class Wanted:
     """Features that get a main effect, pairs that may enter, and how many may stay (None: any number).
 
     Pairs that are ``named`` stay whatever they are worth. How many ``columns`` there may be follows from the
-    number of rows, unless it is given.
+    number of rows, unless it is given. The ``pace`` says how far the fit is, and when its time is up.
     """
 
     features: Sequence[int]
@@ -85,16 +97,18 @@ class Wanted:
     most_pairs: int | None = None
     named: bool = False
     columns: int | None = None
+    pace: Pace = field(default_factory=Pace)
 
 
 def fit_additive(
-    problem: Problem,
+    problem: Rows,
     axes: Axes,
     pairs: Sequence[Term] | None,
     most_pairs: int | None,
     no_interaction: Sequence[int] = (),
     *,
     hold_out: bool = False,
+    pace: Pace | None = None,
 ) -> State:
     """Fit main effects and pairs.
 
@@ -102,10 +116,14 @@ def fit_additive(
     ``no_interaction`` take part in no pair. With ``hold_out`` the state of few rows has predictors of each
     row by a fit, terms and variances chosen again, without the row's fold.
     """
-    wanted = what_may_enter(problem, axes, pairs, most_pairs, no_interaction)
+    some = problem.at_hand
+    n_rows = None if some is problem else len(problem)
+    wanted = what_may_enter(some, axes, pairs, most_pairs, no_interaction, n_rows)
+    wanted = wanted if pace is None else replace(wanted, pace=pace)
+    wanted.pace.begins()
     state = _fit_terms(problem, axes, wanted)
-    if hold_out and len(problem) <= FOLD_ROWS:
-        state.fold_eta = _fold_predictor(problem, axes, wanted)
+    if hold_out and len(problem) <= FOLD_ROWS and not wanted.pace.over("folds"):
+        state.fold_eta = _fold_predictor(problem.at_hand, axes, wanted)
     return state
 
 
@@ -122,8 +140,9 @@ def what_may_enter(
     named = {j for pair in pairs or () for j in pair}
     free = pairs is None and most_pairs != 0
     most = columns_for(n_rows or len(problem)) // PAIR_COLUMNS
+    sample = problem.some(_rows_for(most))
     features = rank_features(
-        problem.some(_rows_for(most)),
+        sample if len(features) <= most else _beside_constant(sample),
         axes,
         features,
         most,
@@ -134,6 +153,15 @@ def what_may_enter(
     candidates = [] if most_pairs == 0 else _candidates(features, pairs, no_interaction)
     columns = None if n_rows is None else columns_for(n_rows)
     return Wanted(features, candidates, most_pairs, named=pairs is not None, columns=columns)
+
+
+def _beside_constant(problem: Problem) -> Problem:
+    """The problem with the best constant as part of its offset: where slopes of any loss tell something."""
+    if problem.quadratic:
+        return problem
+    known = started(problem)
+    eta = known.null_predictor
+    return replace(known.beside(eta), offset=eta)
 
 
 def _candidates(
@@ -162,12 +190,19 @@ def _rows_for(columns: int) -> int:
     return int(WORK / max(columns, 1) ** 2)
 
 
-def _fit_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
+def _fit_terms(problem: Rows, axes: Axes, wanted: Wanted) -> State:
     """Fit given features and pairs."""
-    state = found_terms(problem, axes, wanted)
-    for _ in range(ROUNDS):
-        state = _reallocated(problem, axes, state, wanted)
-    return _finished(problem, state, wanted)
+    state = found_terms(problem.at_hand, axes, wanted)
+    for what in ROUNDS:
+        if what != ROUNDS[0] and wanted.pace.over(what):
+            break
+        state = _reallocated(with_loss_of(problem, state), axes, state, wanted)
+        state.loss = renewed_loss(problem.loss, problem, state)
+        wanted.pace.done(what)
+    state = _finished(with_loss_of(problem, state), state, wanted)
+    wanted.pace.done("minimum")
+    state.loss = with_loss_of(problem, state).beside(state.eta).loss
+    return state
 
 
 def found_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
@@ -175,17 +210,20 @@ def found_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
     main = [(j,) for j in wanted.features]
     columns = wanted.columns or columns_for(len(problem))
     basis = TermBasis.of(axes, first_picks(axes, main, max(columns // (2 * max(len(main), 1)), PAIR_COLUMNS)))
-    sample = problem.some(_rows_for(basis.size))
+    sample = started(problem.some(_rows_for(basis.size)))
     state = penalised_fit(sample, basis, Prior().with_terms(axes, basis.terms), updates=updates_of(problem))
-    if wanted.pairs and problem.varies:
+    state.loss = renewed_loss(problem.loss, sample, state)
+    wanted.pace.done("main effects")
+    if wanted.pairs and problem.varies and not wanted.pace.over("pairs"):
         picks = picks_by_variance(axes, state.prior.if_there, columns, least_variance(sample, state))
         most = max((columns - TermBasis.of(axes, picks).size) // PAIR_COLUMNS, 1)
+        sample = with_loss_of(sample, state).beside(state.eta)
         curves = pair_evidence(sample, axes, state.eta, state.fit.scale, wanted.pairs, np.exp(2.0 * T))
         prior = state.prior.with_screened(axes, wanted.pairs, curves, most)
         tried = [term for term in prior.variances if len(term) == 2]
         share = max((columns - TermBasis.of(axes, picks).size) // len(tried), 1)
         basis = TermBasis.of(axes, picks, first_picks(axes, tried, share))
-        sample = problem.some(_rows_for(basis.size))
+        sample = with_loss_of(problem.some(_rows_for(basis.size)), state)
         state = penalised_fit(sample, basis, prior, state, updates=updates_of(problem))
         for _ in range(COMMONS):
             common = common_variance(sample, state, COMMON, CLEARLY)
@@ -193,15 +231,16 @@ def found_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
                 break
             prior = state.prior.with_common(axes, common)
             state = penalised_fit(sample, basis, prior, state, updates=updates_of(problem))
+    wanted.pace.done("pairs")
     return state
 
 
-def updates_of(problem: Problem) -> int:
+def updates_of(problem: Rows) -> int:
     """Updates of the prior on the moments of one step."""
     return UPDATES if problem.quadratic else 3
 
 
-def _reallocated(problem: Problem, axes: Axes, state: State, wanted: Wanted) -> State:
+def _reallocated(problem: Rows, axes: Axes, state: State, wanted: Wanted) -> State:
     """The fit of all rows with the columns of largest prior variance."""
     columns = columns_for(len(problem))
     basis, prior = shared_out(axes, state, wanted, columns, least_variance(problem, state))
@@ -226,15 +265,17 @@ def shared_out(
     return TermBasis.of(axes, picks, least), prior
 
 
-def least_variance(problem: Problem, state: State) -> float:
+def least_variance(problem: Rows, state: State) -> float:
     """Prior variance of a column below which it is left out: a share of its sampling variance."""
-    precision = (
-        information(problem, _eta(problem, state)) if problem.discrete else float(problem.weight.sum())
-    )
-    return SIGNAL * (4.0 if problem.discrete else state.fit.scale) / precision
+    if problem.quadratic:
+        return SIGNAL * state.fit.scale / problem.total
+    eta = _eta(problem, state)
+    if problem.discrete:
+        return SIGNAL * 4.0 / information(problem, eta)
+    return SIGNAL * state.fit.scale / problem.curvature(eta)
 
 
-def _eta(problem: Problem, state: State) -> np.ndarray:
+def _eta(problem: Rows, state: State) -> Vector:
     if len(state.eta) == len(problem):
         return state.eta
     return predictor(problem, state.basis, state.fit.beta, state.intercept)
@@ -245,7 +286,7 @@ def _strongest(state: State, terms: set[Term], most: int) -> list[Term]:
     return sorted(pairs, key=lambda pair: (-float(state.prior.variances[pair].sum()), pair))[:most]
 
 
-def _finished(problem: Problem, state: State, wanted: Wanted) -> State:
+def _finished(problem: Rows, state: State, wanted: Wanted) -> State:
     """The state without terms in which there is nothing, at the minimum of the loss."""
     kept = kept_terms(state, wanted)
     if len(kept) < len(state.basis.terms):
@@ -266,8 +307,10 @@ def _fold_predictor(problem: Problem, axes: Axes, wanted: Wanted) -> np.ndarray 
     if not all(rows.varies for rows in train.values()):
         return None
 
+    alone = replace(wanted, pace=Pace())
+
     def predict(k: int) -> np.ndarray:
-        state = _fit_terms(train[k], axes, wanted)
+        state = _fit_terms(train[k], axes, alone)
         return predictor(problem.part(fold == k), state.basis, state.fit.beta, state.intercept)
 
     eta = np.empty(len(problem))

@@ -1,0 +1,65 @@
+"""Numbers of the loss itself, such as a dispersion or a threshold, estimated in turns with the fit.
+
+They are found beside predictions of rows without themselves: those of the fit are too close to the targets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pellucid.losses import Loss, Quantile
+from pellucid.models.additive.engine.all_rows import Rows
+from pellucid.models.additive.engine.held_out import leave_one_out, loo_rows
+from pellucid.models.additive.engine.state import Problem, State
+from pellucid.models.common.levels import level_shift
+
+_ROWS = 4000  # whose leave-one-out predictions are made; of more, the fit is near to no single one
+
+
+def started(problem: Problem) -> Problem:
+    """The problem with numbers of its loss estimated beside the best constant."""
+    if not problem.loss.is_open:
+        return problem
+    found = problem
+    for _ in range(2):  # the best constant may need a number that comes from the spread around it
+        loss = problem.loss.estimated(problem.y, found.null_predictor, problem.weight)
+        found = replace(problem, loss=loss)
+    return found
+
+
+def with_loss_of(problem: Any, state: State) -> Any:
+    """The problem with the loss that a fit of it has arrived at."""
+    if problem.loss == state.loss:
+        return problem
+    return replace(problem, loss=state.loss)
+
+
+def renewed_loss(stated: Loss, problem: Rows, state: State) -> Loss:
+    """The loss with what was ``stated`` as open estimated beside the fit, by leave-one-out of few rows."""
+    if not stated.is_open:
+        return state.loss
+    part, eta = problem.at_hand, problem.here(state.eta)
+    if len(problem) <= _ROWS:
+        known = replace(part, loss=state.loss)
+        eta = leave_one_out(known, state, np.arange(len(part)), one_copy=True)[1]
+    return stated.estimated(part.y, eta, part.weight)
+
+
+def at_level(problem: Problem, state: State) -> State:
+    """The state with the constant that gives a quantile its level on rows not seen; others as they are.
+
+    Rows not seen are those of folds, where terms were chosen again without them, or those left out.
+    """
+    if not isinstance(problem.loss, Quantile):
+        return state
+    part, eta = problem, state.fold_eta
+    if eta is None:
+        rows = loo_rows(problem, [state])
+        part = problem.part(rows)
+        eta = leave_one_out(problem, state, rows, one_copy=True)[1]
+    shift = level_shift(part.y - eta, part.weight, problem.loss.level)
+    fold_eta = None if state.fold_eta is None else state.fold_eta + shift
+    return replace(state, intercept=state.intercept + shift, eta=state.eta + shift, fold_eta=fold_eta)
