@@ -323,7 +323,21 @@ def test_offset_of_a_problem_in_other_units():
     assert replace(twice, intercept=0.0).intercept == 0.0
 
 
-# ------------------------------------------------------------- choice of pairs
+# ------------------------------------------------------------- choice of terms
+
+
+def test_main_effects_leave_where_rows_say_that_there_is_nothing():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2500, 20))
+    y = np.sin(2 * rows[:, 0]) + rows[:, 1] + rng.normal(size=2500)
+    many = AdditiveKernelRegressor(interactions=0).fit(rows, y)
+    assert {(0,), (1,)} <= set(many.terms_)
+    assert len(many.terms_) <= 6
+    few = AdditiveKernelRegressor(interactions=0).fit(rows[:100, :6], y[:100])
+    assert len(few.terms_) == 6  # a hundred rows do not say that of any
+    for name in few.term_names_[2:]:
+        effect = few.effects_[name]
+        assert np.all(np.abs(effect.values) < 2 * effect.se + 1e-9) or few.tests_[0][int(name[1:])][2] < 0.2
 
 
 def test_pairs_have_to_show_their_worth_where_rows_are_few():
