@@ -149,7 +149,8 @@ def kernel_products(kernel: Kernel, X: np.ndarray, *, single: bool) -> tuple[Pro
     Sparse rows and a linear kernel need no matrix: ``K V = Z (Zᵀ V)``.
     """
     if is_sparse(X) and isinstance(kernel, Linear):
-        Z: Any = kernel.features(X)
+        rows: Any = X
+        Z: Any = kernel.features(rows)
         return lambda V: Z @ Z.transposed_times(V), None
 
     def product_of(tile: Tile) -> Product:
