@@ -9,7 +9,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._docs import store_parameters
+from pellucid.data.by_blocks import in_blocks
+from pellucid.data.coded import Reading
+from pellucid.data.first_look import most_at_hand
 from pellucid.data.outcomes import enter_outcome
+from pellucid.data.source import Source
+from pellucid.data.source_kinds import as_source
 from pellucid.data.table import enter_table
 from pellucid.data.targets import as_target, check_offset, check_targets
 from pellucid.data.weights import check_weight
@@ -19,6 +24,7 @@ from pellucid.losses import REGISTRY, Expectile, Huber, Loss, Quantile, as_loss
 from pellucid.losses.constant import weighted_quantile
 from pellucid.losses.convert import losses_of
 from pellucid.models.additive.base import AdditiveKernelBase
+from pellucid.models.additive.engine.all_rows import adds_up
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.updating import Updating
 from pellucid.models.common.levels import in_order, losses_at_levels
@@ -60,7 +66,8 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         Features whose effect must rise or fall, such as ``{"age": "increasing", "price": "decreasing"}``, or
         1 and -1, or must be "convex" or "concave" over the values of training, or both as in "increasing
         concave"; numbers, and ordered categories in the order of their levels. The prediction is of that
-        shape everywhere; the feature takes part in no pair. A missing value is not ordered.
+        shape everywhere, whatever the other features. Such a feature takes part in no pair, unless it rises
+        or falls and the pair is named in ``interactions``. A missing value is not ordered.
     weights : {"auto", "counts", "precision"}, default="auto"
         What ``sample_weight`` means: with "counts" a weight of 2 is the row twice, so larger weights leave
         less smoothing; with "precision" only ratios count, as for survey weights and inverse variances;
@@ -166,13 +173,16 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
-            Training rows: numbers, categories, dates, missing values.
-        y : array-like of shape (n,), or (n, n_outputs)
+        X : array-like or data frame of shape (n, n_features), or rows beyond memory
+            Training rows: numbers, categories, dates, missing values. Rows beyond memory are a Parquet file
+            or folder, a pyarrow dataset, a lazy frame of polars, a list of batches or a function that returns
+            an iterator over them, a memory map, a Dask array or data frame; see the user guide.
+        y : array-like of shape (n,), or (n, n_outputs), or str
             Targets. Several columns are several targets, for the squared loss and others that have one number
             per target. For binomial, two columns are numbers of successes and failures, one is proportions
             from 0 to 1. For Cox, two columns or a structured array are time and event (1, or 0 if the row
-            left without one), one is times with a minus sign where there was no event.
+            left without one), one is times with a minus sign where there was no event. A text
+            names the column of ``X`` that has the targets, and so for the next three.
         sample_weight : array-like of shape (n,), optional
             How many observations a row stands for.
         offset : array-like of shape (n,), optional
@@ -186,10 +196,27 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         AdditiveKernelRegressor
             Itself.
         """
+        loss = as_loss(self.loss, among=losses_of(*_KINDS))
+        many = most_at_hand if adds_up(loss) and len(np.shape(y)) < 2 else None
+        known = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
+        source = as_source(X, y, most=many, **known)
+        if source is not None:
+            return self._fit_rows(source, loss)
         problems = self._prepare(X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
         self._check_updatable(len(problems[0]))
         self._fit_problems(*problems)
         self._keep(self._sums_of_fit(problems[0][0], problems[2], sample_weight))
+        return self
+
+    def _fit_rows(self, source: Source, loss: Loss) -> Self:
+        """Fit to rows that come in blocks."""
+        self.loss_ = loss
+        self._check_updatable(1)
+        ready = self._from_source(source, Reading(loss, log_link=takes_exposure(loss)))
+        if ready is None:
+            return self
+        self._keep(self._sums_of_fit(ready.problems[0], ready.unit, None))
+        ready.passes.finished()
         return self
 
     def _prepare(
@@ -230,7 +257,7 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         loss, levels = self.loss_, self.losses_
         if loss.kind not in ("survival", "proportions") and np.ndim(self.quantile) == 0 and y is not None:
             frame = as_target(y, one=False)
-            shape = np.shape(frame)
+            shape = frame.shape if hasattr(frame, "shape") else np.asarray(frame).shape
             if len(shape) == 2 and shape[1] > 1:
                 Y = check_targets(frame, table)
                 names = [str(name) for name in getattr(frame, "columns", range(shape[1]))]
@@ -240,6 +267,7 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         names = [f"{one.level:g}" for one in levels if isinstance(one, Quantile | Expectile)]
         return target[:, None], weight, names if len(levels) > 1 else []
 
+    @in_blocks
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """Predict the mean of the target, its quantiles, or for Cox the hazard relative to the baseline.
 
