@@ -9,6 +9,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._docs import store_parameters
+from pellucid.data.by_blocks import in_blocks
+from pellucid.data.coded import Reading
+from pellucid.data.first_look import most_at_hand
+from pellucid.data.source import Source
+from pellucid.data.source_kinds import as_source
 from pellucid.data.table import enter_table
 from pellucid.data.targets import check_offset
 from pellucid.data.weights import check_weight
@@ -17,8 +22,9 @@ from pellucid.effects.outcome_measures import takes_exposure
 from pellucid.losses import REGISTRY, Loss, as_loss
 from pellucid.losses.convert import losses_of
 from pellucid.models.additive.base import AdditiveKernelBase
+from pellucid.models.additive.engine.all_rows import adds_up
 from pellucid.models.additive.engine.state import Problem
-from pellucid.models.additive.targets import enter_targets, units
+from pellucid.models.additive.targets import enter_targets, shape_of, units
 from pellucid.models.additive.updating import Updating
 from pellucid.models.common.levels import in_order, losses_at_levels
 from pellucid.models.common.scoring import DevianceScore
@@ -164,13 +170,16 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
-            Training rows: numbers, categories, dates, missing values.
-        y : array-like of shape (n,), or (n, n_outputs)
+        X : array-like or data frame of shape (n, n_features), or rows beyond memory
+            Training rows: numbers, categories, dates, missing values. Rows beyond memory are a Parquet file
+            or folder, a pyarrow dataset, a lazy frame of polars, a list of batches or a function that returns
+            an iterator over them, a memory map, a Dask array or data frame; see the user guide.
+        y : array-like of shape (n,), or (n, n_outputs), or str
             Targets. Several columns are several targets, for the squared loss and others that have one number
             per target. For binomial, two columns are numbers of successes and failures, one is proportions
             from 0 to 1. For Cox, two columns or a structured array are time and event (1, or 0 if the row
-            left without one), one is times with a minus sign where there was no event.
+            left without one), one is times with a minus sign where there was no event. A text
+            names the column of ``X`` that has the targets, and so for the next three.
         sample_weight : array-like of shape (n,), optional
             How many observations a row stands for.
         offset : array-like of shape (n,), optional
@@ -184,10 +193,28 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         AdditiveKernelRegressor
             Itself.
         """
+        loss = as_loss(self.loss, among=losses_of(*_KINDS))
+        losses_at_levels(loss, self.quantile, self.loss)
+        many = most_at_hand if adds_up(loss) and len(shape_of(y)) < 2 else None
+        known = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
+        source = as_source(X, y, most=many, **known)
+        if source is not None:
+            return self._fit_rows(source, loss)
         problems = self._prepare(X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
         self._check_updatable(len(problems[0]))
         self._fit_problems(*problems)
         self._keep(self._sums_of_fit(problems[0][0], problems[2], sample_weight))
+        return self
+
+    def _fit_rows(self, source: Source, loss: Loss) -> Self:
+        """Fit to rows that come in blocks."""
+        self.loss_ = loss
+        self._check_updatable(1)
+        ready = self._from_source(source, Reading(loss, log_link=takes_exposure(loss)))
+        if ready is None:
+            return self
+        self._keep(self._sums_of_fit(ready.problems[0], ready.unit, None))
+        ready.passes.finished()
         return self
 
     def _prepare(
@@ -214,6 +241,7 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         names = targets.names
         return problems, names, unit if len(unit) > 1 else float(unit[0])
 
+    @in_blocks
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """Predict the mean of the target, its quantiles, or for Cox the hazard relative to the baseline.
 

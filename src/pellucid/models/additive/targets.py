@@ -37,7 +37,7 @@ def enter_targets(
     """
     loss = losses[0]
     target: Any = () if y is None else as_target(y, one=False)
-    shape = target.shape if hasattr(target, "shape") else np.asarray(target).shape
+    shape = shape_of(target)
     if loss.kind not in ("survival", "proportions") and not levels and len(shape) == 2 and shape[1] > 1:
         Y, known = check_targets(target, table), getattr(target, "columns", None)
         names = [f"y{k}" for k in range(shape[1])] if known is None else [str(name) for name in known]
@@ -51,6 +51,12 @@ def enter_targets(
     names = [f"{one.level:g}" for one in losses if isinstance(one, Quantile | Expectile)]
     columns = np.repeat(column[:, None], len(losses), axis=1)
     return Targets(columns, weight, names if len(losses) > 1 else [], losses)
+
+
+def shape_of(y: Any) -> tuple[int, ...]:
+    """Shape of targets, also of those that only become an array."""
+    shape: tuple[int, ...] = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    return shape
 
 
 def units(Y: np.ndarray, known: np.ndarray, weight: np.ndarray, loss: Loss) -> np.ndarray:

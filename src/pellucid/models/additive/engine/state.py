@@ -168,6 +168,10 @@ class Problem(Fitted):
         """Moments of the quadratic that touches the loss at a predictor; see :meth:`working`."""
         return moments_at(self, basis, *self.beside(eta).working(eta, expected=expected), dtype)
 
+    def takes(self, eta: Vector) -> bool:
+        """Whether a predictor is one of these rows, and not of others that stand for them."""
+        return isinstance(eta, np.ndarray) and len(eta) == len(self)
+
     def here(self, eta: np.ndarray) -> np.ndarray:
         """A predictor at the rows that are at hand."""
         return eta

@@ -276,7 +276,7 @@ def least_variance(problem: Rows, state: State) -> float:
 
 
 def _eta(problem: Rows, state: State) -> Vector:
-    if len(state.eta) == len(problem):
+    if problem.takes(state.eta):
         return state.eta
     return predictor(problem, state.basis, state.fit.beta, state.intercept)
 
