@@ -9,7 +9,7 @@ any of these attributes must have all, but for those whose name ends in a questi
 import inspect
 import types
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -81,7 +81,14 @@ def with_later_parameters(cls: type, state: dict[str, Any]) -> dict[str, Any]:
     state = {RENAMED.get(name, name): value for name, value in state.items()}
     later = [name for base in cls.__mro__ for name in LATER.get(base.__name__, ()) if name not in state]
     known = inspect.signature(cls).parameters if later else {}
-    return state | {name: known[name].default for name in later if name in known}
+    made = {f.name: f.default_factory for f in fields(cls)} if later and is_dataclass(cls) else {}
+    for name in later:
+        factory = made.get(name, MISSING)
+        if factory is not MISSING:
+            state[name] = factory()
+        elif name in known:
+            state[name] = known[name].default
+    return state
 
 
 @cache
