@@ -4,6 +4,7 @@ Start with :class:`KernelRidge` or :class:`KernelRidgeClassifier`; kernels are i
 """
 
 from pellucid import datasets, kernels, preprocessing
+from pellucid._settings import settings
 from pellucid.export import load, save, to_ase, to_json, to_onnx, to_python, to_sql, to_tables
 from pellucid.models import (
     AdditiveKernelClassifier,
@@ -95,6 +96,7 @@ __all__ = [
     "structure_svg",
     "preprocessing",
     "save",
+    "settings",
     "shapley_values",
     "sobol_shares",
     "stability",

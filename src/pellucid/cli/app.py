@@ -87,6 +87,9 @@ def fit(
     Nothing has to be prepared: categories, dates and missing values are taken as they are. The score comes
     from a fit without the rows held out; the model that is shown and saved is then fitted on all rows.
 
+    A folder of Parquet files is read block by block, whatever its size, and fitted as a whole; the score is
+    leave-one-out on a sample of its rows then.
+
     Strings, molecules and graphs are read by kernels: pellucid fit molecules.csv -t solubility --kernel
     'tanimoto(smiles)'. What the formula leaves open is chosen by leave-one-out.
     """

@@ -56,6 +56,14 @@ def fit_command(
         raise UserError(f"--split is a share of the rows from 0 to below 1, got {split:g}.")
     if out is not None and not Path(out).parent.is_dir():
         raise UserError(f"There is no folder {str(Path(out).parent)!r} to write {Path(out).name!r} to.")
+    if any(Path(table).rglob("*.parquet")):
+        from pellucid.cli.folder import fit_folder
+
+        fit_folder(
+            table, model=machine(model, kernel), loss=loss, interactions=_pairs(interactions), out=out,
+            as_json=as_json, **roles,
+        )  # fmt: skip
+        return
     choice = catalog.find(machine(model, kernel))
     training = training_rows(read_table(table, sheet=sheet), loss=loss, kernel=kernel, **roles)
     if training.formula is not None and columns_read(training.formula.kernel()):

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel as ForeignKernel
 from sklearn.utils.validation import validate_data
 
+from pellucid.data.beyond import refuse_rows_beyond_memory
 from pellucid.data.cells import cells_of, is_numeric
 from pellucid.data.table import columns_of_formula
 from pellucid.kernels import Constant, Kernel, Precomputed, Restricted
@@ -23,6 +24,7 @@ def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarra
     Kernels of strings, graphs and molecules see a list of these, or a column of a table that ``on`` names;
     columns that the kernel does not read are not looked at then.
     """
+    refuse_rows_beyond_memory(estimator, X)
     frame = columns_of_formula(estimator, X, reset=reset)
     text = []
     if frame is not None:

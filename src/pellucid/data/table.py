@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from pellucid.data.beyond import refuse_rows_beyond_memory
 from pellucid.data.cells import Cells, cells_of
 from pellucid.data.dates import day_of
 
@@ -195,6 +196,7 @@ def enter_table(estimator: Any, X: Any, *, reset: bool, least: int = 1) -> Table
 
     In training (``reset``) it must have at least ``least`` columns.
     """
+    refuse_rows_beyond_memory(estimator, X)
     frame = columns_of_formula(estimator, X, reset=reset)
     if frame is not None:
         X = frame.to_native()

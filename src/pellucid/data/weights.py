@@ -44,6 +44,13 @@ def check_weight(sample_weight: Any, n_rows: int, reading: str = "counts") -> np
     if not np.any(weight > 0):
         raise ValueError("All entries of sample_weight are zero: no row is left to fit.")
     mean = float(np.mean(weight[weight > 0]))
+    return weight / mean if taken_for_precisions(mean, reading) else weight
+
+
+def taken_for_precisions(mean: float, reading: str) -> bool:
+    """Whether weights of this mean are divided by it; says so where that was not asked for."""
+    if reading not in READINGS:
+        raise ValueError(f"weights must be 'auto', 'counts' or 'precision', got {reading!r}.")
     if reading == "auto" and not counts_observations(mean, reading):
         warnings.warn(
             f"sample_weight has a mean of {mean:.3g}, so it is taken for precisions: weights are divided by "
@@ -51,10 +58,10 @@ def check_weight(sample_weight: Any, n_rows: int, reading: str = "counts") -> np
             f"weights='counts' if a row stands for as many observations as its weight says "
             f"(--weights-as on the command line).",
             WeightWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-        reading = "precision"
-    return weight / mean if reading == "precision" else weight
+        return True
+    return reading == "precision"
 
 
 def counts_observations(mean: float, reading: str) -> bool:

@@ -68,6 +68,24 @@ def format_bytes(n_bytes: float) -> str:
     return f"{n_bytes / 1024**power:.{0 if power == 0 else 1}f} {units[power]}"
 
 
+def parse_bytes(text: str | float) -> int:
+    """Number of bytes that a text such as "2GB" means; thousands, or powers of 1024 with "GiB".
+
+    Examples
+    --------
+    >>> parse_bytes("2GB"), parse_bytes("1.5 MiB"), parse_bytes(1000)
+    (2000000000, 1572864, 1000)
+    """
+    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([KMGTP]?)(i?)B?\s*", str(text), re.IGNORECASE)
+    try:
+        number = float(found[1]) if found else -1.0
+    except ValueError:
+        number = -1.0
+    if found is None or not 0 < number < math.inf:
+        raise ValueError(f"A limit of memory is a number of bytes or a text such as '2GB', got {text!r}.")
+    return int(number * (1024 if found[3] else 1000) ** " KMGTP".index(found[2].upper() or " "))
+
+
 def require_memory(n_rows: int, n_matrices: float, *, what: str = "the kernel matrix") -> None:
     """Raise :class:`NotEnoughMemoryError` unless ``n_matrices`` square float64 matrices of ``n_rows`` fit.
 

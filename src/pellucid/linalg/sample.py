@@ -42,15 +42,29 @@ def sample_rows(columns: Sequence[np.ndarray], k: int) -> np.ndarray:
     return np.sort(order[taken])
 
 
-def lots(start: int, stop: int) -> np.ndarray:
-    """A number for each row from its place among all; those of the smallest numbers are a random sample.
+def lots(columns: Sequence[np.ndarray], block: int) -> np.ndarray:
+    """A number for each row of one block of a table; the rows of the smallest numbers are a random sample.
+
+    It is computed from what a row holds, so that neither the order of rows nor the blocks matter. Only rows
+    that hold the same as one before them in their block have numbers by their place.
 
     Examples
     --------
-    >>> bool(np.array_equal(lots(0, 100)[60:], lots(60, 100)))
+    >>> x = np.arange(100.0)
+    >>> bool(np.array_equal(lots([x], 0)[60:], lots([x[60:]], 1)))
     True
     """
-    return _mixed(np.arange(start, stop, dtype=np.uint64))
+    number = _numbers(columns)
+    order = np.argsort(number, kind="stable")
+    ordered = number[order]
+    first = np.append(True, ordered[1:] != ordered[:-1])
+    start = np.maximum.accumulate(np.where(first, np.arange(len(number)), 0))
+    repeat = (np.arange(len(number)) - start).astype(np.uint64)
+    place = _mixed(np.full(1, block, dtype=np.uint64))[0]
+    shift = np.where(repeat > 0, _mixed(repeat + place), np.uint64(0))
+    out = np.empty_like(number)
+    out[order] = _mixed(ordered + shift)
+    return out
 
 
 def fold_rows(columns: Sequence[np.ndarray], k: int) -> np.ndarray:

@@ -12,15 +12,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.coded import Reading
+from pellucid.data.first_look import most_at_hand
 from pellucid.data.parameters import check_count
+from pellucid.data.source import Source
 from pellucid.data.table import MAX_LEVELS, Table, enter_table, read_plain
 from pellucid.effects.terms import Term, pair_named
+from pellucid.features.term_basis import Axes
 from pellucid.linalg import limited_threads
 from pellucid.models.additive.edit import Wishes, edited
+from pellucid.models.additive.engine.all_rows import Rows, adds_up
 from pellucid.models.additive.engine.held_out import one_per_class
 from pellucid.models.additive.engine.pace import Pace
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes, fit_additive
+from pellucid.models.additive.from_source import Prepared, prepare
 from pellucid.models.additive.monotonicity import wished_shapes
 from pellucid.models.additive.refit import widened
 from pellucid.models.additive.refit_spec import Fits, Frozen
@@ -41,6 +47,7 @@ class AdditiveKernelBase(FromFormula, Refitting):
     """Known parts of the linear predictor that :meth:`fit` takes."""
     _prepare: Callable[..., tuple[list[Problem], list[str], Any]]
     """Problems to fit, names of outputs, and the unit of the targets; subclasses say how."""
+    fit: Callable[..., Self]
 
     # ------------------------------------------------------------------ entry
     def _training_rows(self, table: Table, weight: np.ndarray, *, reset: bool) -> np.ndarray:
@@ -135,9 +142,31 @@ class AdditiveKernelBase(FromFormula, Refitting):
         return term
 
     # -------------------------------------------------------------------- fit
-    def _fit_problems(self, problems: Sequence[Problem], outputs: Sequence[str], unit: Any = 1.0) -> None:
+    def _from_source(self, source: Source, reading: Reading) -> Prepared | None:
+        """Fit to rows that come in blocks; ``None`` if they were so few that they were fitted as a table."""
+        rows = source.first_rows(most_at_hand(source.n_features))
+        if rows is not None:
+            self.fit(rows.X, **{"y": None, **rows.given})
+            return None
+        if not adds_up(reading.loss):
+            raise ValueError(
+                f"The {reading.loss.name} loss as it is set needs all rows at once, and of rows that come in "
+                f"blocks there may be {most_at_hand(source.n_features)} then: pass a sample of them, or a "
+                f"table in memory. Squared, logistic, poisson and gamma take any number."
+            )
+        ready = prepare(self, source, reading)
+        self._fit_problems(ready.problems, ready.outputs, ready.unit, ready.axes)
+        return ready
+
+    def _fit_problems(
+        self,
+        problems: Sequence[Rows],
+        outputs: Sequence[str],
+        unit: Any = 1.0,
+        axes: Axes | None = None,
+    ) -> None:
         """Fit one problem per output on the same rows, and read the result in units of the targets."""
-        X, weight = problems[0].X, problems[0].weight
+        X, weight = problems[0].at_hand.X, problems[0].at_hand.weight
         shapes = wished_shapes(self.monotone, self.columns_, self._feature)
         if shapes.features and one_per_class(problems):
             raise ValueError(
@@ -146,18 +175,17 @@ class AdditiveKernelBase(FromFormula, Refitting):
             )
         pairs, most = self._pairs()
         for pair in pairs or ():
-            for j in set(pair) & set(shapes.features):
+            for j in set(pair) & set(shapes.bends):
                 raise ValueError(
-                    f"interactions names a pair of {self.columns_[j].name!r}, which monotone= shapes; such "
-                    f"a feature takes part in no pair."
+                    f"interactions names a pair of {self.columns_[j].name!r}, whose effect must be convex or "
+                    f"concave; such a feature takes part in no pair."
                 )
-        axes = build_axes(X, weight, self.columns_, bent=shapes.bends)
+        axes = build_axes(X, weight, self.columns_, bent=shapes.bends) if axes is None else axes
+        apart = shapes.features if pairs is None else sorted(shapes.bends)
         pace = Pace(len(problems), self.max_time, self.verbose)
-        few = too_few_rows(float(weight.sum()), self._n_candidates())
+        few = too_few_rows(problems[0].total, self._n_candidates())
         with limited_threads(X):
-            free = [
-                fit_additive(p, axes, pairs, most, shapes.features, hold_out=few, pace=pace) for p in problems
-            ]
+            free = [fit_additive(p, axes, pairs, most, apart, hold_out=few, pace=pace) for p in problems]
             free = [widened(p, state, shapes.bends) for p, state in zip(problems, free, strict=True)]
             frozen = Frozen.nothing(len(X), len(problems))
             fits = Fits(problems, free, axes, outputs, shapes, frozen).finished()

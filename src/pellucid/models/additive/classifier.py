@@ -8,6 +8,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from pellucid._docs import store_parameters
+from pellucid.data.by_blocks import in_blocks
+from pellucid.data.coded import Reading
+from pellucid.data.first_look import most_at_hand
 from pellucid.data.labels import (
     check_labels,
     check_ordered_labels,
@@ -15,11 +18,13 @@ from pellucid.data.labels import (
     class_probabilities,
     winner,
 )
+from pellucid.data.source_kinds import as_source
 from pellucid.data.table import enter_table
 from pellucid.data.targets import check_offset
 from pellucid.data.weights import check_weight
 from pellucid.losses import Logistic, Ordinal, as_loss
 from pellucid.models.additive.base import AdditiveKernelBase
+from pellucid.models.additive.engine.all_rows import adds_up
 from pellucid.models.additive.engine.state import Problem
 
 
@@ -93,10 +98,10 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
-            Training rows: numbers, categories, dates, missing values.
-        y : array-like of shape (n,)
-            Classes.
+        X : array-like or data frame of shape (n, n_features), or rows beyond memory
+            Training rows, as in :class:`AdditiveKernelRegressor`.
+        y : array-like of shape (n,), or str
+            Classes; a text names the column of ``X`` that has them, and so for the next two.
         sample_weight : array-like of shape (n,), optional
             How many observations a row stands for.
         offset : array-like of shape (n,), optional
@@ -107,6 +112,15 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         AdditiveKernelClassifier
             Itself.
         """
+        loss = as_loss(self.loss, among=("logistic", "ordinal"))
+        many = most_at_hand if adds_up(loss) and self.class_weight is None else None
+        source = as_source(X, y, most=many, sample_weight=sample_weight, offset=offset)
+        if source is not None:
+            self.loss_ = loss
+            ready = self._from_source(source, Reading(loss, classes=True))
+            if ready is not None:
+                ready.passes.finished()
+            return self
         self._fit_problems(*self._prepare(X, y, sample_weight, reset=True, offset=offset))
         return self
 
@@ -136,6 +150,7 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         problems = [Problem(rows, (number == k).astype(float), weight, known, self.loss_) for k in positive]
         return problems, [str(classes[k]) for k in positive], 1.0
 
+    @in_blocks
     def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Scores: log odds, of shape (n,), or (n, n_classes) of each class against the rest.
 
@@ -151,6 +166,7 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
         eta = self._predictor(X)
         return eta if offset is None else eta + check_offset(offset, None, len(eta), log_link=False)
 
+    @in_blocks
     def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Probabilities of the classes, of shape (n, n_classes)."""
         eta = self._moved(X, offset)
@@ -158,6 +174,7 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
             return self.loss_.probabilities(eta)
         return class_probabilities(self.loss_.mean(eta))
 
+    @in_blocks
     def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Most probable class of each row."""
         scores = self.decision_function(X, offset=offset)

@@ -14,6 +14,7 @@ from pellucid.features.axis import Axis
 from pellucid.features.term_basis import Axes
 from pellucid.models.additive.engine.hierarchy import T
 from pellucid.models.additive.engine.state import State, tests_of
+from pellucid.models.additive.monotone_pairs import made_up
 from pellucid.models.additive.monotonicity import exactly_monotone
 from pellucid.solvers.variance_components import ScoreTest, evidence
 
@@ -50,7 +51,7 @@ def compile_tables(
             if (j,) in part:
                 part[(j,)] = exactly_monotone(part[(j,)], len(axes.fine[j].knots), directions[j])
         part |= {term: table[..., k] if len(states) > 1 else table for term, table in frozen.items()}
-        parts.append(part)
+        parts.append(made_up(part, axes, directions))
     shapes = {}
     for term in sorted({*live_terms(states), *frozen}, key=lambda term: (len(term), term)):
         on = (axes.fine[term[0]],) if len(term) == 1 else tuple(axes.coarse[j] for j in term)
@@ -123,7 +124,7 @@ def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarra
     """Posterior standard errors of a term's function at points of its axes.
 
     They are those of the distribution of its variance, if there is something in it, around the function
-    fitted.
+    fitted; the variances of others are as expected.
     """
     shape = tuple(len(p) for p in points)
     if term not in state.basis.terms:
@@ -135,9 +136,10 @@ def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarra
         V = state.fit.covariance_block(s)
         variance = state.fit.scale * np.einsum("ij,ij->i", functions @ V, functions)
     else:
-        post, now = state.prior.posteriors[term], state.prior.variances[term].sum()
-        first, second = evidence(state.fit, s).function_moments(
-            functions, (np.exp(2.0 * T) + post.common) / now, post.weight
+        fit, expected = state.if_there
+        post = state.prior.posteriors[term]
+        first, second = evidence(fit, s).function_moments(
+            functions, (np.exp(2.0 * T) + post.common) / expected[term].sum(), post.weight
         )
         fitted = functions @ state.fit.beta[s]
         variance = second - 2.0 * first * fitted + fitted**2
@@ -204,8 +206,7 @@ def term_tests(
         if term not in state.basis.terms:
             rows.append((name, 0.0, np.nan if term in frozen else 1.0))
             continue
-        tests = state.tests[term] if term in state.tests else tests_of(state, {term})[term]
-        rows.append((name, float(edf[state.basis.terms.index(term)]), p_value(tests)))
+        rows.append((name, float(edf[state.basis.terms.index(term)]), p_value(tests_of(state, term))))
     return rows
 
 

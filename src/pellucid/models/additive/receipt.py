@@ -110,7 +110,7 @@ def _of_several(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tup
 def _of_one(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tuple[float, float, str]:
     """The same for one output."""
     (problem,), (state,), frozen = fits.problems, fits.states, fits.frozen
-    n, basis = float(problem.weight.sum()), _main_effects(state.basis)
+    n, basis = fits.total, _main_effects(state.basis)
     square, main_error = state.moments.square, state.fit.gcv(n)
     if frozen.tables:
         in_main, in_pairs = frozen.kinds(0)

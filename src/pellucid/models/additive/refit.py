@@ -22,7 +22,7 @@ from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.models.additive.engine.loss_numbers import with_loss_of
 from pellucid.models.additive.engine.newton import PenalisedLoss
 from pellucid.models.additive.engine.penalised_fit import ridges
-from pellucid.models.additive.engine.state import Problem, State
+from pellucid.models.additive.engine.state import State
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
 from pellucid.solvers.variance_components import Components, Equations
 
@@ -30,7 +30,7 @@ _METRICS = 25  # second derivatives taken at most
 _STEPS = 15  # steps with each
 
 
-def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray, known: Moments | None = None) -> State:
+def refit(problem: Rows, basis: TermBasis, ridge: np.ndarray, known: Moments | None = None) -> State:
     """Fit coefficients and intercept for ridges λ_j, whose prior is not asked for.
 
     For squared loss moments may be ``known``.
@@ -58,7 +58,7 @@ def refit_to_moments(moments: Moments, basis: TermBasis, ridge: np.ndarray) -> S
     return State(basis, Prior(), fit, moments, intercept, np.empty(0), Squared())
 
 
-def widened(problem: Problem, state: State, features: Collection[int]) -> State:
+def widened(problem: Rows, state: State, features: Collection[int]) -> State:
     """The fit with all columns of the main effects of some features, with the ridges that its prior says."""
     basis = state.basis
     terms = [term for term in basis.terms if len(term) == 1 and term[0] in features]
@@ -72,7 +72,7 @@ def widened(problem: Problem, state: State, features: Collection[int]) -> State:
             ridge[own] = state.fit.ridge[before]
     known = with_loss_of(problem, state)
     found = refit(known, wide, ridge)
-    return replace(found, prior=state.prior, tests=state.tests, fold_eta=state.fold_eta)
+    return replace(found, prior=state.prior, fold_eta=state.fold_eta)
 
 
 def into_cone(problem: Rows, state: State, A: np.ndarray) -> State:

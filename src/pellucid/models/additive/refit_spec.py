@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +13,15 @@ from pellucid.effects.terms import Effect, Term
 from pellucid.features.axis import Basis
 from pellucid.features.term_basis import Axes, TermBasis
 from pellucid.linalg.moments import Moments
+from pellucid.models.additive.engine.all_rows import Rows
 from pellucid.models.additive.engine.loss_numbers import at_level, with_loss_of
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.engine.structure import with_bases
-from pellucid.models.additive.monotonicity import Shapes, shape_rows
+from pellucid.models.additive.monotone_pairs import broken, cone_rows
+from pellucid.models.additive.monotonicity import Shapes
 from pellucid.models.additive.refit import into_cone, refit
+
+_LOOKS = 5  # at what constraints a fit of a loss that is not quadratic still breaks
 
 
 @dataclass(frozen=True)
@@ -209,7 +214,7 @@ class Fits:
 
     Attributes
     ----------
-    problems : sequence of Problem
+    problems : sequence of Problem or AllRows
         What was fitted; contributions of frozen terms are part of the offsets.
     free : sequence of State
         The fits without the constraints of monotone features: tests and bands are theirs.
@@ -223,15 +228,18 @@ class Fits:
         Terms that were not fitted.
     states : sequence of State
         The fits.
+    of_all : float, optional
+        Sum of the weights of all rows, if the problems have some of them.
     """
 
-    problems: Sequence[Problem]
+    problems: Sequence[Any]
     free: Sequence[State]
     axes: Axes
     outputs: Sequence[str]
     shapes: Shapes
     frozen: Frozen
     states: Sequence[State] = ()
+    of_all: float | None = None
 
     @property
     def terms(self) -> set[Term]:
@@ -243,11 +251,38 @@ class Fits:
 
         That are inner parameters beside the predictor, and for quantiles a constant.
         """
-        rows = [shape_rows(state.basis, self.shapes) for state in self.free]
         known = [*map(with_loss_of, self.problems, self.free)]
-        held = [*map(into_cone, known, self.free, rows)]
+        held = [self._held(problem, state) for problem, state in zip(known, self.free, strict=True)]
         problems = [p.beside(state.eta) for p, state in zip(known, held, strict=True)]
         return replace(self, problems=problems, states=[*map(at_level, problems, held)])
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights of all rows."""
+        return float(self.problems[0].total if self.of_all is None else self.of_all)
+
+    def at_hand(self) -> Fits:
+        """The fits with rows in memory that stand for all."""
+        problems = [problem.at_hand for problem in self.problems]
+        if all(some is problem for some, problem in zip(problems, self.problems, strict=True)):
+            return self
+        states, free = (
+            [replace(s, eta=p.here(s.eta)) for p, s in zip(self.problems, group, strict=True)]
+            for group in (self.states, self.free)
+        )
+        return replace(self, problems=problems, states=states, free=free, of_all=self.total)
+
+    def _held(self, problem: Rows, state: State) -> State:
+        """A fit whose effects have the shapes wished."""
+        A = cone_rows(state, self.shapes)
+        held = into_cone(problem, state, A)
+        for _ in range(0 if problem.quadratic else _LOOKS):
+            new = broken(held.basis, held.fit.beta, self.shapes.moves)
+            if not len(new):
+                break
+            A = np.vstack([A, new])
+            held = into_cone(problem, state, A)
+        return held
 
     def in_units(self, unit: float | np.ndarray) -> Fits:
         """The same fits of targets that were multiplied, each by its own unit or all by one.

@@ -9,25 +9,28 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._docs import store_parameters
-from pellucid.data.outcomes import enter_outcome
+from pellucid.data.by_blocks import in_blocks
+from pellucid.data.coded import Reading
+from pellucid.data.first_look import most_at_hand
+from pellucid.data.source import Source
+from pellucid.data.source_kinds import as_source
 from pellucid.data.table import enter_table
-from pellucid.data.targets import as_target, check_offset, check_targets
+from pellucid.data.targets import check_offset
 from pellucid.data.weights import check_weight
 from pellucid.effects import jackknife_plus
 from pellucid.effects.outcome_measures import takes_exposure
-from pellucid.losses import REGISTRY, Expectile, Huber, Loss, Quantile, as_loss
-from pellucid.losses.constant import weighted_quantile
+from pellucid.losses import REGISTRY, Loss, as_loss
 from pellucid.losses.convert import losses_of
 from pellucid.models.additive.base import AdditiveKernelBase
+from pellucid.models.additive.engine.all_rows import adds_up
 from pellucid.models.additive.engine.state import Problem
+from pellucid.models.additive.targets import enter_targets, shape_of, units
 from pellucid.models.additive.updating import Updating
 from pellucid.models.common.levels import in_order, losses_at_levels
 from pellucid.models.common.scoring import DevianceScore
 from pellucid.models.common.survival import SurvivalCurves
 
-_TOO_LARGE = 1e120
 _KINDS = ("regression", "counts", "proportions", "survival")
-_NORMAL = 1.349  # standard deviations between the quartiles of a normal distribution
 
 
 class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveKernelBase):
@@ -60,7 +63,8 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         Features whose effect must rise or fall, such as ``{"age": "increasing", "price": "decreasing"}``, or
         1 and -1, or must be "convex" or "concave" over the values of training, or both as in "increasing
         concave"; numbers, and ordered categories in the order of their levels. The prediction is of that
-        shape everywhere; the feature takes part in no pair. A missing value is not ordered.
+        shape everywhere, whatever the other features. Such a feature takes part in no pair, unless it rises
+        or falls and the pair is named in ``interactions``. A missing value is not ordered.
     weights : {"auto", "counts", "precision"}, default="auto"
         What ``sample_weight`` means: with "counts" a weight of 2 is the row twice, so larger weights leave
         less smoothing; with "precision" only ratios count, as for survey weights and inverse variances;
@@ -166,13 +170,16 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, n_features)
-            Training rows: numbers, categories, dates, missing values.
-        y : array-like of shape (n,), or (n, n_outputs)
+        X : array-like or data frame of shape (n, n_features), or rows beyond memory
+            Training rows: numbers, categories, dates, missing values. Rows beyond memory are a Parquet file
+            or folder, a pyarrow dataset, a lazy frame of polars, a list of batches or a function that returns
+            an iterator over them, a memory map, a Dask array or data frame; see the user guide.
+        y : array-like of shape (n,), or (n, n_outputs), or str
             Targets. Several columns are several targets, for the squared loss and others that have one number
             per target. For binomial, two columns are numbers of successes and failures, one is proportions
             from 0 to 1. For Cox, two columns or a structured array are time and event (1, or 0 if the row
-            left without one), one is times with a minus sign where there was no event.
+            left without one), one is times with a minus sign where there was no event. A text
+            names the column of ``X`` that has the targets, and so for the next three.
         sample_weight : array-like of shape (n,), optional
             How many observations a row stands for.
         offset : array-like of shape (n,), optional
@@ -186,10 +193,28 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         AdditiveKernelRegressor
             Itself.
         """
+        loss = as_loss(self.loss, among=losses_of(*_KINDS))
+        losses_at_levels(loss, self.quantile, self.loss)
+        many = most_at_hand if adds_up(loss) and len(shape_of(y)) < 2 else None
+        known = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
+        source = as_source(X, y, most=many, **known)
+        if source is not None:
+            return self._fit_rows(source, loss)
         problems = self._prepare(X, y, sample_weight, reset=True, offset=offset, exposure=exposure)
         self._check_updatable(len(problems[0]))
         self._fit_problems(*problems)
         self._keep(self._sums_of_fit(problems[0][0], problems[2], sample_weight))
+        return self
+
+    def _fit_rows(self, source: Source, loss: Loss) -> Self:
+        """Fit to rows that come in blocks."""
+        self.loss_ = loss
+        self._check_updatable(1)
+        ready = self._from_source(source, Reading(loss, log_link=takes_exposure(loss)))
+        if ready is None:
+            return self
+        self._keep(self._sums_of_fit(ready.problems[0], ready.unit, None))
+        ready.passes.finished()
         return self
 
     def _prepare(
@@ -202,44 +227,21 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         losses, loss = self.losses_, self.loss_
         table = enter_table(self, X, reset=reset)
         weight = check_weight(sample_weight, len(table), self.weights)
-        Y, weight, names = self._enter_targets(y, table, weight)
-        known = check_offset(offset, exposure, len(Y), log_link=takes_exposure(loss))
-        rows = self._training_rows(table, weight, reset=reset)
-        Y, known, weight = (v[weight > 0] for v in (Y, known, weight))
-        if Y.shape[1] > 1:
-            losses = losses if len(losses) == Y.shape[1] else [loss] * Y.shape[1]
-        else:
-            Y = np.repeat(Y, len(losses), axis=1)
-        unit = np.array([_unit(y - known, weight, loss) if loss.degree else 1.0 for y in Y.T])
-        if not np.all((unit > 1.0 / _TOO_LARGE) & (unit < _TOO_LARGE)):
-            worst = unit[np.argmax(np.abs(np.log(unit)))]
-            raise ValueError(
-                f"Targets vary by {worst:.1g}, and powers of that are beyond the numbers: choose another "
-                f"unit."
-            )
+        levels = np.ndim(self.quantile) > 0
+        targets = enter_targets(y, table, weight, losses, levels=levels, new=reset)
+        known = check_offset(offset, exposure, len(targets), log_link=takes_exposure(loss))
+        rows, seen = self._training_rows(table, targets.weight, reset=reset), targets.weight > 0
+        known, weight = known[seen], targets.weight[seen]
+        Y = targets.columns[seen]
+        unit = units(Y, known, weight, loss)
         problems = [
             Problem(rows, y / u, weight, known / u, one.in_unit(float(u)))
-            for y, u, one in zip(Y.T, unit, losses, strict=True)
+            for y, u, one in zip(Y.T, unit, targets.losses, strict=True)
         ]
+        names = targets.names
         return problems, names, unit if len(unit) > 1 else float(unit[0])
 
-    def _enter_targets(
-        self, y: Any, table: Any, weight: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """Targets as columns, weights that go with them, and names of several outputs."""
-        loss, levels = self.loss_, self.losses_
-        if loss.kind not in ("survival", "proportions") and np.ndim(self.quantile) == 0 and y is not None:
-            frame = as_target(y, one=False)
-            shape = np.shape(frame)
-            if len(shape) == 2 and shape[1] > 1:
-                Y = check_targets(frame, table)
-                names = [str(name) for name in getattr(frame, "columns", range(shape[1]))]
-                names = [name if hasattr(frame, "columns") else f"y{name}" for name in names]
-                return np.column_stack([loss.check_targets(v, weight) for v in Y.T]), weight, names
-        target, weight = enter_outcome(y, table, weight, loss)
-        names = [f"{one.level:g}" for one in levels if isinstance(one, Quantile | Expectile)]
-        return target[:, None], weight, names if len(levels) > 1 else []
-
+    @in_blocks
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """Predict the mean of the target, its quantiles, or for Cox the hazard relative to the baseline.
 
@@ -313,24 +315,3 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         tags.target_tags.positive_only = takes_exposure(loss)
         tags.target_tags.multi_output = self.loss == "squared" and not self.updatable
         return tags
-
-
-def _unit(y: np.ndarray, weight: np.ndarray, loss: Loss) -> float:
-    """Spread of targets; for losses that outliers leave cold, one that they leave cold too."""
-    if isinstance(loss, Huber | Quantile):
-        low, high = (weighted_quantile(y, weight, level) for level in (0.25, 0.75))
-        if high > low:
-            return high / _NORMAL - low / _NORMAL
-    return _spread(y, weight)
-
-
-def _spread(y: np.ndarray, weight: np.ndarray) -> float:
-    """Standard deviation; the size of a constant, 1 for zero."""
-    top = float(np.max(np.abs(y)))
-    if top == 0:
-        return 1.0
-    mean = top * float(weight @ (y / top)) / float(weight.sum())
-    size = float(np.max(np.abs(y - mean)))
-    if size <= 1e-14 * top:
-        return top
-    return size * float(np.sqrt(weight @ ((y - mean) / size) ** 2 / weight.sum()))

@@ -18,7 +18,9 @@ from pellucid.effects.receipt import Receipt
 from pellucid.effects.tables import TermTables
 from pellucid.effects.terms import Term
 from pellucid.losses import Loss
+from pellucid.models.additive.engine.all_rows import AllRows
 from pellucid.models.additive.engine.held_out import leave_one_out, loo_report, loo_rows
+from pellucid.models.additive.from_source import explained_of_all, masses_of
 from pellucid.models.additive.reading import (
     compile_tables,
     names_of,
@@ -39,6 +41,7 @@ class AdditiveResults(BaseEstimator):
     """A fitted additive model as users read it; its estimators document the attributes."""
 
     columns_: tuple[Column, ...]
+    loo_rows_: np.ndarray
     loss_: Loss
     losses_: list[Loss]
     outputs_: list[str]
@@ -53,14 +56,22 @@ class AdditiveResults(BaseEstimator):
     def _store(self, fits: Fits, unit: Any) -> None:
         """Store what is read off fits of targets in some unit."""
         self._refit_spec: RefitSpec = RefitSpec.of(fits, with_bases=self.updatable)
-        fits = fits.in_units(unit)
+        rows = fits.problems[0]
+        self.n_rows_ = len(rows)
+        of_all = None
+        if isinstance(rows, AllRows):
+            masses = masses_of(rows, fits.terms, fits.axes)
+            of_all = explained_of_all(fits.problems, [state.eta for state in fits.states])
+        else:
+            masses = row_masses(fits.terms, fits.axes, rows.X, rows.weight)
+        fits = fits.at_hand().in_units(unit)
         self.losses_ = [problem.loss for problem in fits.problems]
         self.loss_ = self.losses_[0]
         self.outputs_ = list(fits.outputs)
-        rows = fits.problems[0]
-        self._store_terms(fits, row_masses(fits.terms, fits.axes, rows.X, rows.weight))
+        self._store_terms(fits, masses)
         self._store_held_out(fits)
-        self.n_rows_ = len(rows)
+        if isinstance(rows, AllRows) and of_all is not None:
+            self.deviance_explained_, self.loo_rows_ = of_all, rows.places[self.loo_rows_]
 
     def _store_moments(self, fits: Fits, masses: Mapping[Term, np.ndarray], n_rows: int) -> None:
         """Store what is read off a fit to sums over rows, in units of the targets; the rest is gone."""

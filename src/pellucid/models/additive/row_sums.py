@@ -60,11 +60,16 @@ class RowSums:
 
         ``unit`` is that of its targets, and ``total`` the sum of the weights before they were divided.
         """
-        factor = total / float(problem.weight.sum())
+        factor = total / problem.total
         w, z = problem.working(problem.offset)
         moments = moments_at(problem, basis, w * factor, z * unit, np.float64)
         masses = row_masses(basis.terms, basis.axes, problem.X, w * factor)
         return cls._packed(len(problem), moments, masses)
+
+    @classmethod
+    def of_some(cls, basis: TermBasis, unit: float, factor: float, problem: Problem) -> Self:
+        """Sums of some of the rows; ``factor`` is what weights were divided by."""
+        return cls.of(problem, basis, unit, problem.total * factor)
 
     @classmethod
     def _packed(cls, n_rows: int, m: Moments, masses: Mapping[Term, np.ndarray]) -> Self:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from dataclasses import fields
-from functools import reduce
+from functools import partial, reduce
 from numbers import Real
 from typing import Any, Self
 
@@ -25,8 +25,9 @@ from pellucid.exceptions import WeightWarning
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg import limited_threads
 from pellucid.models.additive.edit import Wishes, refitted
+from pellucid.models.additive.engine.all_rows import AllRows, Rows
 from pellucid.models.additive.engine.state import Problem
-from pellucid.models.additive.monotonicity import shape_rows
+from pellucid.models.additive.monotone_pairs import cone_rows
 from pellucid.models.additive.refit import moments_into_cone, refit_to_moments
 from pellucid.models.additive.refit_spec import Fits, Frozen
 from pellucid.models.additive.results import AdditiveResults
@@ -91,10 +92,13 @@ class Refitting(AdditiveResults):
                         f"rows count as average in {name!r}."
                     )
 
-    def _sums_of(self, problem: Problem, basis: TermBasis, unit: float, sample_weight: Any) -> RowSums | None:
+    def _sums_of(self, problem: Rows, basis: TermBasis, unit: float, sample_weight: Any) -> RowSums | None:
         """Sums of the rows of a problem, if they are to be kept."""
         if not self.updatable:
             return None
+        if isinstance(problem, AllRows):
+            work = partial(RowSums.of_some, basis, unit, problem.given_total / problem.total)
+            return problem.blocks.total(work, RowSums.plus, "sums to keep")
         total = float(len(problem))
         if sample_weight is not None:
             n = len(problem) if isinstance(sample_weight, Real) else len(sample_weight)
@@ -158,12 +162,12 @@ class Updating(Refitting):
                 f"{self.loss_.name} loss add rows by refit(X, y) with all of them."
             )
 
-    def _sums_of_fit(self, problem: Problem, unit: float, sample_weight: Any) -> RowSums | None:
+    def _sums_of_fit(self, problem: Rows, unit: float, sample_weight: Any) -> RowSums | None:
         """Sums of the rows of a fit, if they are to be kept."""
         if not self.updatable:
             return None
         basis = self._refit_spec.basis(0, self._refit_spec.axes(self.tables_), ())[0]
-        with limited_threads(problem.X):
+        with limited_threads(problem.at_hand.X):
             return self._sums_of(problem, basis, unit, sample_weight)
 
     def without_sums(self) -> Self:
@@ -212,7 +216,7 @@ class Updating(Refitting):
         axes = spec.axes(self.tables_)
         basis, ridge = spec.basis(0, axes, ())
         state = refit_to_moments(sums.moments(self.weights).in_units(1.0 / unit), basis, ridge)
-        held = moments_into_cone(state, shape_rows(basis, spec.shapes))
+        held = moments_into_cone(state, cone_rows(state, spec.shapes))
         nothing = Frozen.nothing(0, 1)
         fits = Fits([], [state], axes, [], spec.shapes, nothing, [held]).in_units(unit)
         new._store_moments(fits, sums.masses, sums.n_rows)

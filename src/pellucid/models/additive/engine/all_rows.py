@@ -111,6 +111,10 @@ class AllRows(Fitted):
         Smallest and largest target.
     mean : float or None
         Mean of the targets, if no row has an offset.
+    places : ndarray
+        Place among all rows of each row at hand.
+    given_total : float
+        Sum of the weights as they were given.
     name : str
         Of the output, to tell its passes from those of others.
     """
@@ -123,12 +127,19 @@ class AllRows(Fitted):
     low: float
     high: float
     mean: float | None
+    places: np.ndarray
+    given_total: float
     name: str = ""
     _seen: deque[tuple[Eta, Survey]] = field(default_factory=lambda: deque(maxlen=3))
     _constant: list[float] = field(default_factory=list)
 
     def __len__(self) -> int:
         return self.n_rows
+
+    @property
+    def dtype(self) -> type:
+        """Double precision: sums are the same whatever the blocks."""
+        return np.float64
 
     @property
     def varies(self) -> bool:
@@ -166,7 +177,7 @@ class AllRows(Fitted):
                 break
         return start
 
-    def value(self, eta: Eta) -> float:
+    def value(self, eta: Vector) -> float:
         """Sum of the losses."""
         return self.survey(eta).value
 
@@ -199,12 +210,24 @@ class AllRows(Fitted):
         work = partial(_moments, basis, eta, largest, self.dtype if dtype is None else dtype, expected)
         return self._total(work, "sums of products", Moments.plus)
 
+    def takes(self, eta: Vector) -> bool:
+        """Whether a predictor is one of these rows, and not of those at hand."""
+        return isinstance(eta, Eta)
+
     def here(self, eta: Eta) -> np.ndarray:
         """A predictor at the rows that are at hand."""
         return eta.at(self.at_hand, self.dtype)
 
     def _total(self, work: Callable[[Problem], R], label: str, add: Callable[[R, R], R] | None = None) -> R:
         return self.blocks.total(work, _add if add is None else add, f"{self.name}{label}")
+
+
+def adds_up(loss: Loss) -> bool:
+    """Whether all that a fit with a loss asks of its rows are sums over them, one after the other."""
+    if loss.name == "squared":
+        return True
+    plain = loss.smooth and not (loss.joint or loss.multiclass or loss.is_open or loss.degree)
+    return plain and loss.link in ("log", "logit") and loss.kind != "proportions"
 
 
 _OF_MEAN = ("squared", "logistic", "poisson", "gamma", "tweedie")
@@ -217,7 +240,7 @@ class BlockDesign:
     def __init__(self, problem: AllRows, basis: TermBasis) -> None:
         self._problem, self._basis = problem, basis
 
-    def times(self, beta: np.ndarray) -> Eta:
+    def times(self, beta: np.ndarray) -> Vector:
         """Zβ."""
         return Eta(len(self._problem), 0.0, 0.0, ((self._basis, beta),))
 

@@ -11,6 +11,7 @@ from pellucid.effects.loo import LeaveOneOut
 from pellucid.linalg import power_of_two, side_by_side
 from pellucid.linalg.moments import blocks
 from pellucid.losses import Ordinal
+from pellucid.models.additive.engine.all_rows import Rows
 from pellucid.models.additive.engine.state import Problem, State
 
 _WORK = 3e10  # multiplications that exact leverages may cost; beyond, of some rows
@@ -61,7 +62,7 @@ def _centred(problem: Problem, state: State, dtype: type) -> tuple[np.ndarray, n
     return eta, v + 1.0 / m.total
 
 
-def one_per_class(problems: Sequence[Problem]) -> bool:
+def one_per_class(problems: Sequence[Rows]) -> bool:
     """Whether problems are those of several classes, each against the rest."""
     return len(problems) > 1 and problems[0].loss.kind == "classification"
 

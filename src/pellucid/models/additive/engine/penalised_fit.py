@@ -121,7 +121,7 @@ def _first_predictor(problem: Rows, before: State | None) -> Vector:
     """Predictor of the fit before, which may have seen other rows; to begin with the best constant."""
     if before is None:
         return problem.null_predictor
-    if len(before.eta) == len(problem):
+    if problem.takes(before.eta):
         return before.eta
     return predictor(problem, before.basis, before.fit.beta, before.intercept)
 

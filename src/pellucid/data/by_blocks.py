@@ -1,0 +1,55 @@
+"""Predictions for rows that come in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from pellucid.data.source import Block, LocalSource
+from pellucid.data.source_kinds import as_source, is_source
+from pellucid.data.table import as_frame
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def in_blocks(method: F) -> F:
+    """Let a method that makes something of each row of ``X`` take rows that come in blocks.
+
+    What it makes of the blocks is put together: as an array or, for Dask collections, as a Dask array that is
+    computed when it is asked for. Columns that the model does not know are left aside.
+    """
+
+    @wraps(method)
+    def by_block(self: Any, X: Any, **known: Any) -> Any:
+        if type(X) is np.ndarray or not is_source(X):
+            return method(self, X, **known)
+        source = as_source(X, **known)
+        assert source is not None
+        work = _OfBlock(self, method.__name__)
+        if isinstance(source, LocalSource):
+            return np.concatenate([work(block) for block in source.blocks()])
+        return source.mapped(work)  # type: ignore[attr-defined]
+
+    return cast(F, by_block)
+
+
+@dataclass(frozen=True)
+class _OfBlock:
+    """What a method of a model makes of a block."""
+
+    model: Any
+    method: str
+
+    def __call__(self, block: Block) -> np.ndarray:
+        X, names = block.X, getattr(self.model, "feature_names_in_", None)
+        frame = as_frame(X)
+        if frame is not None and names is not None:
+            absent = [name for name in names if name not in frame.columns]
+            if absent:
+                raise ValueError(f"{block.where}: there is no column {absent[0]!r}, which the model reads.")
+            X = frame.select([str(name) for name in names]).to_native()
+        return getattr(self.model, self.method)(X, **block.given)

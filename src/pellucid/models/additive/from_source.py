@@ -1,0 +1,339 @@
+"""Fits of an additive model to rows that come in blocks.
+
+1. One look at all rows: what columns are, levels and few values with their weights, and a sample.
+2. Axes with knots from the sample; the weights at their points from all rows.
+3. Terms and how smooth they are from the sample, coefficients and variances from sums over all rows (see
+   ``engine/structure.py`` and ``engine/all_rows.py``).
+
+Rows that are no more than the sample would be are read, and fitted as a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pellucid._settings import current
+from pellucid.data.coded import Reader, Reading, names_of
+from pellucid.data.first_look import ColumnLook, Look, looking, most_at_hand
+from pellucid.data.labels import class_probabilities
+from pellucid.data.passes import Passes
+from pellucid.data.source import Block, Source, block_rows
+from pellucid.data.table import MAX_LEVELS, Table, enter_table
+from pellucid.data.weights import taken_for_precisions
+from pellucid.effects.terms import Term
+from pellucid.exceptions import NotEnoughMemoryError
+from pellucid.features.axis import Axis
+from pellucid.features.term_basis import Axes
+from pellucid.linalg import format_bytes
+from pellucid.losses import Loss
+from pellucid.models.additive.engine.all_rows import AllRows, Eta
+from pellucid.models.additive.engine.state import Problem
+from pellucid.models.additive.engine.structure import axes_of, columns_for, with_bases
+from pellucid.models.additive.monotonicity import wished_shapes
+from pellucid.models.additive.reading import row_masses
+
+R = TypeVar("R")
+
+_COPIES = 8  # of the sample, as cells, sorted, coded, as columns of pairs
+_SQUARES = 10  # matrices of the size of the sums of products
+_BESIDE = 200 << 20  # bytes of designs in work, and of what reads files
+
+
+@dataclass(frozen=True)
+class ToProblem:
+    """Blocks as problems: numbers, in the units of the fit."""
+
+    reader: Reader
+    loss: Loss
+    unit: float = 1.0
+    weight: float = 1.0
+
+    def __call__(self, block: Block) -> Problem:
+        """The problem of a block."""
+        X, given = self.reader(block)
+        return Problem(X, given.y / self.unit, given.weight / self.weight, given.known / self.unit, self.loss)
+
+
+@dataclass(eq=False)
+class CodedRows:
+    """All rows as problems, block by block; kept from pass to pass where they fit in memory."""
+
+    source: Source
+    passes: Passes
+    to_problem: ToProblem
+    n_rows: int
+    keep: bool
+    _held: list[Problem] = field(default_factory=list)
+
+    def total(self, work: Callable[[Problem], R], add: Callable[[R, R], R], label: str) -> R:
+        """Sum of what ``work`` makes of each block."""
+        adding = partial(_sum_of_some, add)
+        if self.keep and sum(map(len, self._held)) == self.n_rows:
+            return self.passes.run(partial(_over, self._held, work, adding), label)
+        self._held = []
+        held = self._held if self.keep else None
+        on_block = partial(_on_block, self.to_problem, work, held)
+        return self.passes.run(lambda tell: self.source.total(on_block, adding, tell), label)
+
+
+@dataclass(frozen=True)
+class OfClass:
+    """The rows of one output: its class against the rest."""
+
+    rows: CodedRows
+    number: int
+
+    def total(self, work: Callable[[Problem], R], add: Callable[[R, R], R], label: str) -> R:
+        """Sum of what ``work`` makes of each block."""
+        return self.rows.total(partial(_of_class, self.number, work), add, label)
+
+
+def _on_block(
+    to_problem: ToProblem, work: Callable[[Problem], R], held: list[Problem] | None, block: Block
+) -> R | None:
+    problem = to_problem(block)
+    if held is not None:
+        held.append(problem)
+    return work(problem) if len(problem) else None
+
+
+def _over(
+    problems: Sequence[Problem],
+    work: Callable[[Problem], R],
+    add: Callable[[R | None, R | None], R | None],
+    tell: Callable[[int], None],
+) -> Any:
+    total = None
+    for problem in problems:
+        if len(problem):
+            total = add(total, work(problem))
+        tell(len(problem))
+    return total
+
+
+def _of_class(number: int, work: Callable[[Problem], R], problem: Problem) -> R:
+    return work(replace(problem, y=(problem.y == number).astype(float)))
+
+
+def _sum_of_some(add: Callable[[R, R], R], a: R | None, b: R | None) -> Any:
+    return b if a is None else a if b is None else add(a, b)
+
+
+# ------------------------------------------------------------------------------- memory
+def memory_needed(n_features: int, n_rows: int | None) -> int:
+    """Bytes that a fit takes: a sample, sums of products, and a block of rows at a time."""
+    sample = most_at_hand(n_features) * (n_features + 8) * 8 * _COPIES
+    columns = columns_for(n_rows or most_at_hand(n_features))
+    block = block_rows(n_features) * (n_features + 4) * 8 * 5
+    return sample + columns**2 * 8 * _SQUARES + block + _BESIDE
+
+
+def _required(source: Source, limit: int) -> int:
+    """Bytes that a fit takes, if they are within the limit."""
+    need = memory_needed(source.n_features, source.n_rows)
+    if need > limit:
+        raise NotEnoughMemoryError(
+            f"A fit to rows of {source.n_features} features takes about {format_bytes(need)} of memory, and "
+            f"{format_bytes(limit)} may be used: allow pellucid.settings(memory_limit={_up(need)!r}), "
+            f"the smallest that would do, or fit to fewer columns."
+        )
+    return need
+
+
+def _up(need: int) -> str:
+    return f"{-(-need // 10_000_000) * 10}MB"
+
+
+# ---------------------------------------------------------------------------------- fit
+@dataclass(frozen=True)
+class Prepared:
+    """What a fit to a source starts from."""
+
+    problems: list[AllRows]
+    outputs: list[str]
+    unit: float
+    axes: Axes
+    passes: Passes
+
+
+def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
+    """Look at all rows, and state one problem per output."""
+    settings = current()
+    left = settings.usual_memory - _required(source, settings.most_memory)
+    p = source.n_features
+    if getattr(model, "class_weight", None) is not None:
+        raise ValueError(
+            "class_weight is for tables in memory: give rows that come in blocks a sample_weight."
+        )
+    if "y" not in source.roles:
+        raise ValueError("This estimator requires y to be passed: the name of a column, or an array.")
+    fit = f"{type(model).__name__} {model.get_params()!r} {source.describe()} {source.roles}"
+    passes = Passes(settings, fit, source.n_rows)
+    enter_table(model, source.head(), reset=True)
+    names = names_of(source.names, p)
+    first = looking(reading, most_at_hand(p), names)
+    look: Look = passes.run(lambda tell: source.total(first, Look.plus, tell), "first look")
+    if look.n_rows == 0:
+        raise ValueError("All entries of sample_weight are zero: no row is left to fit.")
+    look = replace(look, sample=look.sample.thinned())
+    model.columns_ = tuple(c.column(look.total, MAX_LEVELS) for c in look.columns)
+    classes = _classes(look) if reading.classes else None
+    mean = float(f"{look.total / look.n_rows:.12g}")  # whatever the order in which it was summed up
+    weighted = taken_for_precisions(mean, model.weights)
+    unit = look.target.spread if reading.loss.name == "squared" else 1.0
+    reader = Reader(reading, names, model.columns_, classes)
+    to_problem = ToProblem(reader, reading.loss, unit, mean if weighted else 1.0)
+    given = reader.numbered(look.sample.given)
+    factor = to_problem.weight
+    sample = Problem(
+        Table(look.sample.cells).rows(model.columns_),
+        given.y / unit,
+        given.weight / factor,
+        given.known / unit,
+        reading.loss,
+    )
+    rows = CodedRows(
+        source, passes, to_problem, look.n_rows, source.keeps and look.n_rows * (p + 3) * 8 <= left
+    )
+    total = look.total / factor
+    shapes = wished_shapes(model.monotone, model.columns_, model._feature)
+    axes = _axes(model.columns_, look, sample, rows, shapes.bends)
+
+    def problem(k: int | None) -> AllRows:
+        low, high = look.target.plain_low / unit, look.target.plain_high / unit
+        share: float | None = look.target.mean / unit
+        blocks: CodedRows | OfClass = rows
+        some, name = sample, ""
+        if k is not None and classes is not None:
+            low, high, blocks = 0.0, 1.0, OfClass(rows, k)
+            share = look.labels[classes[k].item() if hasattr(classes[k], "item") else classes[k]] / look.total
+            some = replace(sample, y=(sample.y == k).astype(float))
+            name = f"class {classes[k]}, " if len(classes) > 2 else ""
+        return AllRows(
+            blocks=blocks,
+            at_hand=some,
+            loss=reading.loss,
+            n_rows=look.n_rows,
+            total=total,
+            low=low,
+            high=high,
+            mean=None if look.offset else share,
+            places=look.places(),
+            given_total=look.total,
+            name=name,
+        )
+
+    if classes is None:
+        return Prepared([problem(None)], [], unit, axes, passes)
+    model.classes_ = classes
+    if look.offset and len(classes) > 2:
+        raise ValueError("offset is for two classes only.")
+    positive = [1] if len(classes) == 2 else range(len(classes))
+    return Prepared([problem(k) for k in positive], [str(classes[k]) for k in positive], 1.0, axes, passes)
+
+
+def _classes(look: Look) -> np.ndarray:
+    classes = np.unique(np.array([label for label, mass in look.labels.items() if mass > 0]))
+    if len(classes) < 2:
+        raise ValueError(
+            f"Found only one class ({classes[0]!r}) with positive weight; a classifier needs at least 2 "
+            f"classes."
+        )
+    return classes
+
+
+def _axes(
+    columns: Sequence[Any], look: Look, sample: Problem, rows: CodedRows, bent: Collection[int]
+) -> Axes:
+    """Axes with knots from the sample, the extremes and the few values of all rows, weighed by all rows."""
+    weight = sample.weight * (look.total / rows.to_problem.weight / sample.total)
+    values = [
+        _with_all(x, weight, seen, rows.to_problem.weight)
+        for x, seen in zip(sample.X.T, look.columns, strict=True)
+    ]
+    fine, coarse = axes_of(values, columns, bent)
+    own = [j for j, axis in enumerate(coarse) if axis is not fine[j]]
+    work = partial(_masses_at, [*enumerate(fine), *((j, coarse[j]) for j in own)])
+    total = look.total / rows.to_problem.weight
+    masses = [_rounded(mass, total) for mass in rows.total(work, _add_lists, "weights at knots")]
+    fine = [axis.weighed(mass) for axis, mass in zip(fine, masses, strict=False)]
+    weighed = {j: coarse[j].weighed(mass) for j, mass in zip(own, masses[len(fine) :], strict=True)}
+    return with_bases(fine, [weighed.get(j, axis) for j, axis in enumerate(fine)])
+
+
+def _with_all(
+    x: np.ndarray, weight: np.ndarray, seen: ColumnLook, unit: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Values and weights of a column: of the sample, with the extremes; or of all rows, if values are few."""
+    if seen.values is not None and seen.masses is not None:
+        x, weight = seen.values, seen.masses / unit
+    more = [np.nan] if seen.missing and not np.isnan(x).any() else []
+    if seen.levels is None and seen.values is None:
+        more += [end for end in (seen.low, seen.high) if not np.any(x == end)]
+    return np.append(x, more), np.append(weight, np.ones(len(more)))
+
+
+def _masses_at(axes: Sequence[tuple[int, Axis]], problem: Problem) -> list[np.ndarray]:
+    """Weights at the points of axes of some features."""
+    return [axis.masses(problem.X[:, j], problem.weight) for j, axis in axes]
+
+
+def _rounded(mass: np.ndarray, total: float) -> np.ndarray:
+    """Weights without their last digits, which depend on the order in which they were added up.
+
+    Functions of high frequency would magnify these ten million times.
+    """
+    return np.round(mass / total, 9)
+
+
+def _add_lists(a: list[np.ndarray], b: list[np.ndarray]) -> list[np.ndarray]:
+    return [x + y for x, y in zip(a, b, strict=True)]
+
+
+# ------------------------------------------------------------------- read off all rows
+def masses_of(problem: AllRows, terms: set[Term], axes: Axes) -> dict[Term, np.ndarray]:
+    """Sum of the weights of the rows nearest to each point at which a term is shown."""
+    work = partial(_row_masses, sorted(terms), axes)
+    return problem.blocks.total(work, _add_dicts, "rows near points")
+
+
+def _row_masses(terms: Sequence[Term], axes: Axes, problem: Problem) -> dict[Term, np.ndarray]:
+    return row_masses(terms, axes, problem.X, problem.weight)
+
+
+def _add_dicts(a: dict[Term, np.ndarray], b: dict[Term, np.ndarray]) -> dict[Term, np.ndarray]:
+    return {term: mass + b[term] for term, mass in a.items()}
+
+
+def explained_of_all(problems: Sequence[AllRows], etas: Sequence[Eta]) -> float:
+    """Share of the deviance of a constant that predictors explain on all rows."""
+    first = problems[0]
+    nulls = [problem.null_predictor for problem in problems]
+    if len(problems) == 1:
+        null, left = first.survey(nulls[0]).deviance, first.survey(etas[0]).deviance
+    else:
+        assert isinstance(first.blocks, OfClass)
+        work = partial(_class_deviances, nulls, etas, first.dtype)
+        null, left = first.blocks.rows.total(work, _add_pairs, "deviance")
+    size = first.total * max(abs(first.low), abs(first.high)) ** first.loss.degree
+    return 1.0 - left / null if null > 1e-24 * size else 0.0
+
+
+def _class_deviances(
+    nulls: Sequence[Eta], etas: Sequence[Eta], dtype: type, problem: Problem
+) -> tuple[float, float]:
+    out = []
+    for some in (nulls, etas):
+        P = class_probabilities(problem.loss.mean(np.column_stack([eta.at(problem, dtype) for eta in some])))
+        right = P[np.arange(len(P)), problem.y.astype(np.intp)]
+        out.append(-2.0 * float(problem.weight @ np.log(np.maximum(right, np.finfo(float).tiny))))
+    return out[0], out[1]
+
+
+def _add_pairs(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
+    return a[0] + b[0], a[1] + b[1]
