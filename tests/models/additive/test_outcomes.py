@@ -340,6 +340,10 @@ def test_several_targets_are_models_side_by_side():
     assert lean.term_names_ == [name for name in both.term_names_ if name != "x0"]
     with pytest.raises(ValueError, match="one target"):
         AdditiveKernelRegressor(updatable=True).fit(X, Y)
+    with pytest.raises(ValueError, match="The model has 2 targets"):
+        both.refit(X, NUMBER)
+    with pytest.raises(ValueError, match="y has 3 columns"):
+        both.refit(X, np.column_stack([Y, NUMBER]))
 
 
 # ---------------------------------------------------------------------- files, exports

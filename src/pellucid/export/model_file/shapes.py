@@ -32,7 +32,9 @@ def misfit(cls: type, state: Mapping[str, Any]) -> str | None:
     if cls.__name__ == "TermTables":
         return _misfit_of_tables(state)
     levels = state.get("quantile")  # one number, or one for each output
-    if isinstance(levels, list | tuple | np.ndarray) and _shape(state.get("_intercept")) != _shape(levels):
+    outputs = state.get("_intercept", state.get("losses_"))
+    several = isinstance(levels, list | tuple | np.ndarray) and outputs is not None
+    if several and _shape(outputs) != _shape(levels):
         return f", a {cls.__name__}, has .quantile of the shape {_shape(levels)}, other than its outputs"
     lengths: dict[str, int] = {}
     for classes, shapes in SHAPES.items():

@@ -2,10 +2,11 @@
 
 In the order of a fit:
 
-1. ``regressor`` and ``classifier`` check targets and weights; ``base`` reads the table, and ``monotonicity``
-   which effects must rise or fall.
+1. ``regressor`` and ``classifier`` check targets (``targets``) and weights; ``base`` reads the table, and
+   ``monotonicity`` which shapes effects must have.
 2. :mod:`.engine` finds terms, variances and coefficients, once per output.
-3. ``refit`` moves the fit into the cone of monotone effects.
+3. ``refit`` moves the fit into the cone of effects of these shapes; ``monotone_pairs`` says which sums of
+   pairs and main effects must rise.
 4. ``results`` stores what users read: tables, effects, importances and tests (``reading``), shares of
    deviance (``receipt``), and all of it on half a screen (``summary``).
 5. ``edit`` changes a fitted model: ``refit_spec`` is what a fit leaves for that, ``refit`` does it.

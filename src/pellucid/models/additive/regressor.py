@@ -12,28 +12,25 @@ from pellucid._docs import store_parameters
 from pellucid.data.by_blocks import in_blocks
 from pellucid.data.coded import Reading
 from pellucid.data.first_look import most_at_hand
-from pellucid.data.outcomes import enter_outcome
 from pellucid.data.source import Source
 from pellucid.data.source_kinds import as_source
 from pellucid.data.table import enter_table
-from pellucid.data.targets import as_target, check_offset, check_targets
+from pellucid.data.targets import check_offset
 from pellucid.data.weights import check_weight
 from pellucid.effects import jackknife_plus
 from pellucid.effects.outcome_measures import takes_exposure
-from pellucid.losses import REGISTRY, Expectile, Huber, Loss, Quantile, as_loss
-from pellucid.losses.constant import weighted_quantile
+from pellucid.losses import REGISTRY, Loss, as_loss
 from pellucid.losses.convert import losses_of
 from pellucid.models.additive.base import AdditiveKernelBase
 from pellucid.models.additive.engine.all_rows import adds_up
 from pellucid.models.additive.engine.state import Problem
+from pellucid.models.additive.targets import enter_targets, shape_of, units
 from pellucid.models.additive.updating import Updating
 from pellucid.models.common.levels import in_order, losses_at_levels
 from pellucid.models.common.scoring import DevianceScore
 from pellucid.models.common.survival import SurvivalCurves
 
-_TOO_LARGE = 1e120
 _KINDS = ("regression", "counts", "proportions", "survival")
-_NORMAL = 1.349  # standard deviations between the quartiles of a normal distribution
 
 
 class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveKernelBase):
@@ -197,7 +194,8 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
             Itself.
         """
         loss = as_loss(self.loss, among=losses_of(*_KINDS))
-        many = most_at_hand if adds_up(loss) and len(np.shape(y)) < 2 else None
+        losses_at_levels(loss, self.quantile, self.loss)
+        many = most_at_hand if adds_up(loss) and len(shape_of(y)) < 2 else None
         known = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
         source = as_source(X, y, most=many, **known)
         if source is not None:
@@ -229,43 +227,19 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         losses, loss = self.losses_, self.loss_
         table = enter_table(self, X, reset=reset)
         weight = check_weight(sample_weight, len(table), self.weights)
-        Y, weight, names = self._enter_targets(y, table, weight)
-        known = check_offset(offset, exposure, len(Y), log_link=takes_exposure(loss))
-        rows = self._training_rows(table, weight, reset=reset)
-        Y, known, weight = (v[weight > 0] for v in (Y, known, weight))
-        if Y.shape[1] > 1:
-            losses = losses if len(losses) == Y.shape[1] else [loss] * Y.shape[1]
-        else:
-            Y = np.repeat(Y, len(losses), axis=1)
-        unit = np.array([_unit(y - known, weight, loss) if loss.degree else 1.0 for y in Y.T])
-        if not np.all((unit > 1.0 / _TOO_LARGE) & (unit < _TOO_LARGE)):
-            worst = unit[np.argmax(np.abs(np.log(unit)))]
-            raise ValueError(
-                f"Targets vary by {worst:.1g}, and powers of that are beyond the numbers: choose another "
-                f"unit."
-            )
+        levels = np.ndim(self.quantile) > 0
+        targets = enter_targets(y, table, weight, losses, levels=levels, new=reset)
+        known = check_offset(offset, exposure, len(targets), log_link=takes_exposure(loss))
+        rows, seen = self._training_rows(table, targets.weight, reset=reset), targets.weight > 0
+        known, weight = known[seen], targets.weight[seen]
+        Y = targets.columns[seen]
+        unit = units(Y, known, weight, loss)
         problems = [
             Problem(rows, y / u, weight, known / u, one.in_unit(float(u)))
-            for y, u, one in zip(Y.T, unit, losses, strict=True)
+            for y, u, one in zip(Y.T, unit, targets.losses, strict=True)
         ]
+        names = targets.names
         return problems, names, unit if len(unit) > 1 else float(unit[0])
-
-    def _enter_targets(
-        self, y: Any, table: Any, weight: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """Targets as columns, weights that go with them, and names of several outputs."""
-        loss, levels = self.loss_, self.losses_
-        if loss.kind not in ("survival", "proportions") and np.ndim(self.quantile) == 0 and y is not None:
-            frame = as_target(y, one=False)
-            shape = frame.shape if hasattr(frame, "shape") else np.asarray(frame).shape
-            if len(shape) == 2 and shape[1] > 1:
-                Y = check_targets(frame, table)
-                names = [str(name) for name in getattr(frame, "columns", range(shape[1]))]
-                names = [name if hasattr(frame, "columns") else f"y{name}" for name in names]
-                return np.column_stack([loss.check_targets(v, weight) for v in Y.T]), weight, names
-        target, weight = enter_outcome(y, table, weight, loss)
-        names = [f"{one.level:g}" for one in levels if isinstance(one, Quantile | Expectile)]
-        return target[:, None], weight, names if len(levels) > 1 else []
 
     @in_blocks
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
@@ -341,24 +315,3 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         tags.target_tags.positive_only = takes_exposure(loss)
         tags.target_tags.multi_output = self.loss == "squared" and not self.updatable
         return tags
-
-
-def _unit(y: np.ndarray, weight: np.ndarray, loss: Loss) -> float:
-    """Spread of targets; for losses that outliers leave cold, one that they leave cold too."""
-    if isinstance(loss, Huber | Quantile):
-        low, high = (weighted_quantile(y, weight, level) for level in (0.25, 0.75))
-        if high > low:
-            return high / _NORMAL - low / _NORMAL
-    return _spread(y, weight)
-
-
-def _spread(y: np.ndarray, weight: np.ndarray) -> float:
-    """Standard deviation; the size of a constant, 1 for zero."""
-    top = float(np.max(np.abs(y)))
-    if top == 0:
-        return 1.0
-    mean = top * float(weight @ (y / top)) / float(weight.sum())
-    size = float(np.max(np.abs(y - mean)))
-    if size <= 1e-14 * top:
-        return top
-    return size * float(np.sqrt(weight @ ((y - mean) / size) ** 2 / weight.sum()))
