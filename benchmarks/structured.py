@@ -56,6 +56,7 @@ GRAPHS = {
     "WL": [WeisfeilerLehman(d, edge_labels=e) for d in (1, 2, 3, 4) for e in (True, False)],
     "shortest paths": [ShortestPath(normalise=n) for n in (True, False)],
     "walks": [RandomWalk(n) for n in (2, 4, 6)],
+    "WL + paths": [WeisfeilerLehman(d) + ShortestPath() for d in (1, 2, 3, 4)],
 }
 MOLECULES = {
     "Tanimoto": [Tanimoto(r) for r in (1, 2, 3)],

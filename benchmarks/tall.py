@@ -118,7 +118,8 @@ def _gpytorch(alpha: float, m: int) -> tuple[Any, Any]:
             return state["model"](torch.as_tensor(X, dtype=torch.float64)).mean.numpy().astype(float)
 
     def fit(X: np.ndarray, y: np.ndarray) -> None:
-        likelihood = gpytorch.likelihoods.GaussianLikelihood()
+        above = gpytorch.constraints.GreaterThan(1e-12)
+        likelihood = gpytorch.likelihoods.GaussianLikelihood(noise_constraint=above)
         likelihood.noise = alpha
         x, z = torch.as_tensor(X, dtype=torch.float64), torch.as_tensor(y, dtype=torch.float64)
         state["model"] = Sparse(x, z, likelihood).double().eval()

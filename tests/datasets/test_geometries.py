@@ -74,6 +74,8 @@ def test_archives_of_others(water, tmp_path):
     [
         ("", "no geometry"),
         ("two\n\nH 0 0 0\n", "number of atoms"),
+        ("-3\n\nH 0 0 0\n", "number of atoms"),
+        ("0\n\n", "number of atoms"),
         ("2\n\nH 0 0 0\n", "incomplete"),
         ("1\n\nH 0 0\n", "incomplete"),
         ("1\n\nH 0 0 x\n", "no number"),
@@ -96,3 +98,19 @@ def test_unknown_endings(water, tmp_path):
     np.savez(tmp_path / "a.npz", energies=water.E)
     with pytest.raises(ValueError, match="no geometries"):
         read_geometries(tmp_path / "a.npz")
+
+
+def test_files_of_another_kind(water, tmp_path):
+    (tmp_path / "text.npz").write_text("hello")
+    with pytest.raises(ValueError, match="no NumPy archive"):
+        read_geometries(tmp_path / "text.npz")
+    (tmp_path / "empty.npz").write_bytes(b"")
+    with pytest.raises(ValueError, match="no NumPy archive"):
+        read_geometries(tmp_path / "empty.npz")
+    (tmp_path / "binary.xyz").write_bytes(bytes(range(256)))
+    with pytest.raises(ValueError, match="no text file"):
+        read_geometries(tmp_path / "binary.xyz")
+    mixed = np.array([water.R[0], water.R[1][:2]], dtype=object)
+    np.savez(tmp_path / "mixed.npz", R=mixed)
+    with pytest.raises(ValueError, match="do all geometries have the same atoms"):
+        read_geometries(tmp_path / "mixed.npz")

@@ -30,7 +30,7 @@ def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarra
     if frame is not None:
         X = frame.to_native()
         text = [str(column.name) for column in frame.iter_columns() if not is_numeric(column)]
-    if isinstance(X, SparseRows) or hasattr(X, "toarray"):
+    if isinstance(X, SparseRows) or hasattr(X, "toarray") or _is_sparse_frame(X):
         return _sparse_rows(estimator, X, kernel, reset=reset)
     if isinstance(kernel, Kernel) and kernel.reads_objects:
         names = None if frame is None else list(frame.columns)
@@ -54,6 +54,12 @@ def reads_sparse(kernel: Any) -> bool:
     if isinstance(kernel, str):
         return kernel in ALIASES and ALIASES[kernel].build(np.ones(1), np.zeros(1)).takes_sparse
     return isinstance(kernel, ForeignKernel) and as_kernel(kernel).takes_sparse
+
+
+def _is_sparse_frame(X: Any) -> bool:
+    """Whether all columns of a pandas data frame are sparse; scikit-learn's checks read such frames."""
+    kinds = list(getattr(X, "dtypes", [])) if hasattr(X, "iloc") else []
+    return bool(kinds) and all(hasattr(kind, "fill_value") for kind in kinds)
 
 
 def _sparse_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> Any:

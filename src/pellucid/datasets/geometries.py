@@ -2,6 +2,7 @@
 
 import os
 import re
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,7 @@ def write_geometries(path: str | os.PathLike[str], geometries: Geometries) -> No
 
 
 def _read_npz(path: Path, part: str) -> Geometries:
-    with np.load(path, allow_pickle=False) as archive:
+    with _opened(path) as archive:
         names = set(archive.files)
         parts = sorted({name[2:] for name in names if name.startswith("R_")})
         if not part and "R" not in names and parts:
@@ -83,7 +84,13 @@ def _read_npz(path: Path, part: str) -> Geometries:
             for name in _NPZ[key]:
                 for spelled in ([f"{name}_{part}"] if part else []) + [name]:
                     if spelled in names:
-                        return archive[spelled]
+                        try:
+                            return archive[spelled]
+                        except ValueError:  # lists of Python objects, which only a pickle can hold
+                            raise ValueError(
+                                f"The array {spelled} of {path.name!r} is no array of numbers: do all "
+                                f"geometries have the same atoms?"
+                            ) from None
             return None
 
         R = get("R")
@@ -93,8 +100,22 @@ def _read_npz(path: Path, part: str) -> Geometries:
         return Geometries(R, get("atoms"), get("F"), None if E is None else E.reshape(-1))
 
 
+def _opened(path: Path) -> Any:
+    """An archive, or a clear error where the file is something else."""
+    try:
+        archive = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, zipfile.BadZipFile):
+        archive = None
+    if not isinstance(archive, np.lib.npyio.NpzFile):
+        raise ValueError(f"{path.name!r} is no NumPy archive.")
+    return archive
+
+
 def _read_xyz(path: Path) -> Geometries:
-    lines = path.read_text().splitlines()
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name!r} is no text file.") from None
     R, F, E = [], [], []
     atoms: list[str] | None = None
     at = 0
@@ -103,12 +124,9 @@ def _read_xyz(path: Path) -> Geometries:
             at += 1
             continue
         where = f"line {at + 1} of {path.name!r}"
-        try:
-            n = int(lines[at])
-        except ValueError:
-            raise ValueError(
-                f"{where} should hold a number of atoms, and holds {lines[at][:30]!r}."
-            ) from None
+        if not lines[at].strip().isdecimal() or int(lines[at]) < 1:
+            raise ValueError(f"{where} should hold a number of atoms, and holds {lines[at][:30]!r}.")
+        n = int(lines[at])
         comment = lines[at + 1] if at + 1 < len(lines) else ""
         block = [line.split() for line in lines[at + 2 : at + 2 + n]]
         columns = _columns(comment)

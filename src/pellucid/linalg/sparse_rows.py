@@ -202,7 +202,7 @@ class SparseRows:
         unit = np.where(most > 0, most, 1.0)
         off = (S.data - mean[self.indices]) / unit[self.indices]
         own = share[np.repeat(np.arange(len(self)), np.diff(self.indptr))]
-        total: np.ndarray = np.bincount(self.indices, own * off**2, self.n_columns)
+        total: np.ndarray = np.bincount(self.indices, own * off**2, self.n_columns).astype(float)
         empty = 1.0 - np.bincount(self.indices, own, self.n_columns)  # share of the rows without an entry
         filled = np.bincount(self.indices, minlength=self.n_columns) == len(self)
         total += np.where(filled, 0.0, np.maximum(empty, 0.0)) * (mean / unit) ** 2

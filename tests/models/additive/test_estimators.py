@@ -247,14 +247,20 @@ def test_compiled_tables_equal_the_uncompiled_model(name):
 
 
 def test_band_against_the_dense_formula():
-    """Moments of the function over the distribution of its variance, around the function fitted."""
+    """Moments of the function over the distribution of its variance, around the function fitted.
+
+    The variances of all others are those expected.
+    """
     model = AdditiveKernelRegressor().fit(X[:90, :3], Y[:90])
     unit = np.std(Y[:90])
     problem, state = fit_state(Y / unit)
     Z = state.basis.design(problem.X).T
     C = Z - Z.mean(axis=0)
-    V = state.fit.scale * np.linalg.inv(C.T @ C + np.diag(state.fit.ridge))
-    d = state.fit.scale / state.fit.ridge
+    posteriors, variances = state.prior.posteriors, state.prior.variances
+    total = {term: post.weight @ np.exp(2 * T) for term, post in posteriors.items()}
+    d = state.basis.prior({term: v / v.sum() * total[term] for term, v in variances.items()})
+    H = C.T @ C + np.diag(state.fit.scale / d)
+    V, beta = state.fit.scale * np.linalg.inv(H), np.linalg.solve(H, C.T @ problem.y)
     for t, term in enumerate(state.basis.terms):
         name = model.term_names_[model.terms_.index(term)]
         effect = model.effects_[name]
@@ -262,11 +268,10 @@ def test_band_against_the_dense_formula():
             continue
         s = state.basis.slices[t]
         Phi = state.basis.functions(t, [np.arange(len(effect.grids[0]))])
-        precision, beta, post = np.linalg.inv(V[s, s]), state.fit.beta[s], state.prior.posteriors[term]
-        now, square = state.prior.variances[term].sum(), 0.0
-        for t_, p in zip(T, post.weight, strict=True):
-            cov = np.linalg.inv(precision - np.diag(1 / d[s]) + np.diag(now / np.exp(2 * t_) / d[s]))
-            mean = Phi @ (cov @ (precision @ beta) - beta)
+        precision, square = np.linalg.inv(V[s, s]), 0.0
+        for t_, p in zip(T, posteriors[term].weight, strict=True):
+            cov = np.linalg.inv(precision - np.diag(1 / d[s]) + np.diag(total[term] / np.exp(2 * t_) / d[s]))
+            mean = Phi @ (cov @ (precision @ beta[s]) - state.fit.beta[s])
             square = square + p * (np.einsum("ij,jk,ik->i", Phi, cov, Phi) + mean**2)
         se = unit * np.sqrt(square)
         np.testing.assert_allclose(effect.se, se, rtol=1e-6)
@@ -318,7 +323,21 @@ def test_offset_of_a_problem_in_other_units():
     assert replace(twice, intercept=0.0).intercept == 0.0
 
 
-# ------------------------------------------------------------- choice of pairs
+# ------------------------------------------------------------- choice of terms
+
+
+def test_main_effects_leave_where_rows_say_that_there_is_nothing():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2500, 20))
+    y = np.sin(2 * rows[:, 0]) + rows[:, 1] + rng.normal(size=2500)
+    many = AdditiveKernelRegressor(interactions=0).fit(rows, y)
+    assert {(0,), (1,)} <= set(many.terms_)
+    assert len(many.terms_) <= 6
+    few = AdditiveKernelRegressor(interactions=0).fit(rows[:100, :6], y[:100])
+    assert len(few.terms_) == 6  # a hundred rows do not say that of any
+    for name in few.term_names_[2:]:
+        effect = few.effects_[name]
+        assert np.all(np.abs(effect.values) < 2 * effect.se + 1e-9) or few.tests_[0][int(name[1:])][2] < 0.2
 
 
 def test_pairs_have_to_show_their_worth_where_rows_are_few():

@@ -197,3 +197,25 @@ def test_many_sparse_rows_and_columns_are_multiplied_and_never_squared(monkeypat
     model = KernelRidge(Linear(), alpha=0.1, solver="iterative", tol=1e-12).fit(TALL, y)
     np.testing.assert_allclose(model.predict(TALL), primal.predict(TALL), rtol=1e-9, atol=1e-9)
     assert model.solver_report_.residual <= 1e-12
+
+
+@pytest.mark.parametrize(
+    "model", [KernelRidge(), KernelRidge("linear"), InterpretableKernelRegressor(alpha=1.0)]
+)
+def test_tables_of_zeros_and_single_rows_are_constant_models(model):
+    zeros = sparse.csr_array((20, 5))
+    np.testing.assert_allclose(model.fit(zeros, np.arange(20.0)).predict(zeros), 9.5)
+    one = sparse.csr_array(np.array([[1.0, 0.0, 2.0]]))
+    np.testing.assert_allclose(KernelRidge(RBF(), alpha=1.0).fit(one, [3.0]).predict(one), [3.0])
+
+
+def test_sparse_data_frames_keep_their_names():
+    pd = pytest.importorskip("pandas")
+    y = targets(TALL, "numbers")
+    frame = pd.DataFrame.sparse.from_spmatrix(TALL, columns=[f"word{c}" for c in range(12)])
+    kernel = RBF(2.0).on(["word1", "word4"]) + Linear()
+    model = KernelRidge(kernel, alpha=0.1).fit(frame, y)
+    dense = KernelRidge(kernel, alpha=0.1).fit(pd.DataFrame(TALL.toarray(), columns=frame.columns), y)
+    np.testing.assert_allclose(model.predict(frame), dense.predict(frame.sparse.to_dense()), rtol=1e-10)
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert model.X_fit_.matrix.nnz < TALL.shape[0] * 12

@@ -124,7 +124,7 @@ def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarra
     """Posterior standard errors of a term's function at points of its axes.
 
     They are those of the distribution of its variance, if there is something in it, around the function
-    fitted.
+    fitted; the variances of others are as expected.
     """
     shape = tuple(len(p) for p in points)
     if term not in state.basis.terms:
@@ -136,9 +136,10 @@ def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarra
         V = state.fit.covariance_block(s)
         variance = state.fit.scale * np.einsum("ij,ij->i", functions @ V, functions)
     else:
-        post, now = state.prior.posteriors[term], state.prior.variances[term].sum()
-        first, second = evidence(state.fit, s).function_moments(
-            functions, (np.exp(2.0 * T) + post.common) / now, post.weight
+        fit, expected = state.if_there
+        post = state.prior.posteriors[term]
+        first, second = evidence(fit, s).function_moments(
+            functions, (np.exp(2.0 * T) + post.common) / expected[term].sum(), post.weight
         )
         fitted = functions @ state.fit.beta[s]
         variance = second - 2.0 * first * fitted + fitted**2
@@ -205,8 +206,7 @@ def term_tests(
         if term not in state.basis.terms:
             rows.append((name, 0.0, np.nan if term in frozen else 1.0))
             continue
-        tests = state.tests[term] if term in state.tests else tests_of(state, {term})[term]
-        rows.append((name, float(edf[state.basis.terms.index(term)]), p_value(tests)))
+        rows.append((name, float(edf[state.basis.terms.index(term)]), p_value(tests_of(state, term))))
     return rows
 
 

@@ -76,7 +76,7 @@ def widened(problem: Rows, state: State, features: Collection[int]) -> State:
             ridge[own] = state.fit.ridge[before]
     known = with_loss_of(problem, state)
     found = refit(known, wide, ridge)
-    return replace(found, prior=state.prior, tests=state.tests, fold_eta=state.fold_eta)
+    return replace(found, prior=state.prior, fold_eta=state.fold_eta)
 
 
 def into_cone(problem: Rows, state: State, A: np.ndarray) -> State:

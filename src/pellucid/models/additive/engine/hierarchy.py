@@ -34,6 +34,7 @@ DAMP, CLIP = 0.5, 2.0  # of the way that variances go at once, in logarithms, an
 POOL = 0.2  # degrees of freedom by which the shares of shapes are pulled towards what is usual
 LEAST = 1e-3  # share of its variance that a term in which there is nothing may keep, to come back
 T = np.arange(np.log(1e-4), np.log(50.0), 0.2)  # logarithms of standard deviations, in units of the targets
+STAYS = {1: 0.05, 2: 0.5}  # probabilities that there is something in a term from which on it stays
 _GROUPS = 200  # of terms left out, alike in their curves
 
 
@@ -78,7 +79,7 @@ class Kind:
     """
 
     inclusion: float = 0.5
-    centre: float = float(np.log(USUAL))
+    centre: float = field(default_factory=lambda: float(np.log(USUAL)))
     common: float = 0.0
     absent: Absent = field(default_factory=Absent)
     shares: Mapping[tuple[str, ...], np.ndarray] = field(default_factory=dict)
@@ -94,7 +95,7 @@ class Kind:
         top = np.maximum(every.max(axis=1), 0.0)
         likelihood, nothing = np.exp(every - top[:, None]), np.exp(-top)[:, None]
         there = np.maximum(likelihood @ _DENSITY.T, 1e-300)  # of a term, for each μ
-        value = np.array([count @ np.log(pi * there + (1.0 - pi) * nothing) for pi in _PI]) + _LOG_PRIOR
+        value = np.array([count @ np.log(pi * there + (1.0 - pi) * nothing) for pi in _PI]) + _log_prior()
         p = np.exp(value - value.max())
         p /= p.sum()
         n = len(curves)
@@ -112,7 +113,11 @@ class Kind:
 _PI = 1.0 / (1.0 + np.exp(-np.linspace(-8.0, 6.0, 29)))
 _DENSITY = 1.0 / np.cosh(T - T[:, None])
 _DENSITY /= _DENSITY.sum(axis=1, keepdims=True)
-_LOG_PRIOR = np.log(_PI * (1.0 - _PI))[:, None] - 0.5 * (T - np.log(USUAL)) ** 2
+
+
+def _log_prior() -> np.ndarray:
+    """Of π, uniform on the grid of its logits, and μ."""
+    return np.asarray(np.log(_PI * (1.0 - _PI))[:, None] - 0.5 * (T - np.log(USUAL)) ** 2)
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,11 @@ class Posterior:
     def variance(self) -> float:
         """Variance that takes the place of the distribution: ρ e^{2 E t} + τ₀²."""
         return max(self.inclusion, LEAST) * float(np.exp(2.0 * (self.weight @ T))) + self.common
+
+    @property
+    def expected(self) -> float:
+        """Expected variance, if there is something in the term: E e^{2t} + τ₀²."""
+        return float(self.weight @ np.exp(2.0 * T)) + self.common
 
 
 @dataclass(frozen=True)
@@ -198,14 +208,14 @@ class Prior:
 
         return Prior(left(self.variances), kinds, left(self.posteriors), left(self.curves))
 
-    def kept(self, least: float = 0.5) -> list[Term]:
-        """Terms in which there is something with at least this probability, or a common variance."""
+    def kept(self) -> list[Term]:
+        """Terms in which something is probable enough, or that have a variance in common."""
         return [
             t
             for t in self.variances
             if self.kinds[len(t)].common > 0
             or t not in self.posteriors
-            or self.posteriors[t].inclusion >= least
+            or self.posteriors[t].inclusion >= STAYS[len(t)]
         ]
 
     @property
@@ -213,6 +223,14 @@ class Prior:
         """Variances of the shapes of each term, if there is something in it."""
         return {
             t: v / max(self.posteriors[t].inclusion, LEAST) if t in self.posteriors else v
+            for t, v in self.variances.items()
+        }
+
+    @property
+    def expected(self) -> dict[Term, np.ndarray]:
+        """Variances of the shapes of each term, as expected if there is something in it."""
+        return {
+            t: v / v.sum() * self.posteriors[t].expected if t in self.posteriors else v
             for t, v in self.variances.items()
         }
 

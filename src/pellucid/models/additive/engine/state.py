@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from pellucid.linalg.sample import sample_rows
 from pellucid.losses import Loss
 from pellucid.models.additive.engine.design import Design, moments_at
 from pellucid.models.additive.engine.hierarchy import Prior
-from pellucid.solvers.variance_components import Components, ScoreTest, score_test
+from pellucid.solvers.variance_components import Components, Equations, ScoreTest, score_test
 
 if TYPE_CHECKING:
     from pellucid.models.additive.engine.all_rows import Rows, Vector
@@ -189,7 +190,6 @@ class State:
     eta: Vector
     loss: Loss  # with what it leaves open
     converged: bool = True
-    tests: dict[Term, list[ScoreTest]] = field(default_factory=dict)
     unit: float = 1.0  # of the targets, in that of the prior
     bend: float = 1.0  # of the curvatures, in that of the prior
     fold_eta: np.ndarray | None = None  # of each row by a fit, with a choice of terms, without its fold
@@ -198,6 +198,20 @@ class State:
     def term_edf(self) -> np.ndarray:
         """Effective degrees of freedom of each term."""
         return np.bincount(self.basis.owner, self.fit.edf, len(self.basis.terms))
+
+    @cached_property
+    def if_there(self) -> tuple[Components, dict[Term, np.ndarray]]:
+        """The fit with the variances that are expected if there is something in every term, and these.
+
+        Bands and tests of a term are read off it. They thereby allow for what others may contribute, where
+        the fit itself takes small variances for terms in which there may be nothing.
+        """
+        f, variances, expected = self.fit, self.prior.variances, self.prior.expected
+        if not self.prior.posteriors:
+            return f, expected
+        ratio = np.array([variances[term].sum() / expected[term].sum() for term in self.basis.terms])
+        ridge = f.ridge * ratio[self.basis.owner]
+        return Equations(self.moments, f.scale, self.moments.total).solve(ridge), expected
 
     def ridges_of(self, basis: TermBasis) -> np.ndarray:
         """Ridges of the columns of a basis of some of the terms."""
@@ -255,10 +269,8 @@ def information(problem: Rows, eta: Vector) -> float:
     return max(min(n, 4.0 * problem.curvature(eta)), 1.0)
 
 
-def tests_of(state: State, terms: Collection[Term]) -> dict[Term, list[ScoreTest]]:
-    """Score tests of terms, one for each shape of their prior."""
-    basis, tests = state.basis, {}
-    for term, s, shapes in zip(basis.terms, basis.slices, basis.shapes, strict=True):
-        if term in terms:
-            tests[term] = [score_test(state.fit, s, shape) for shape in shapes]
-    return tests
+def tests_of(state: State, term: Term) -> list[ScoreTest]:
+    """Score tests of a term, one for each shape of its prior."""
+    basis, (fit, _) = state.basis, state.if_there
+    t = basis.terms.index(term)
+    return [score_test(fit, basis.slices[t], shape) for shape in basis.shapes[t]]

@@ -29,13 +29,13 @@ from pellucid.models.additive.engine.hierarchy import Prior, T
 from pellucid.models.additive.engine.loss_numbers import renewed_loss, started, with_loss_of
 from pellucid.models.additive.engine.pace import Pace
 from pellucid.models.additive.engine.penalised_fit import common_variance, penalised_fit, settled
-from pellucid.models.additive.engine.state import Problem, State, information, tests_of
+from pellucid.models.additive.engine.state import Problem, State, information
 
 KNOTS, PAIR_KNOTS = 256, 96  # of a numeric feature, in main effects and in pairs
 BENT_KNOTS = 48  # of a numeric feature whose main effect must be convex or concave
 AXIS_COLUMNS = 64  # columns of one axis
-WORK = 3e11  # multiplications that the moments, and all solutions, of one set of columns may take
-SOLUTIONS = 8  # of one set of columns
+WORK = 3e11  # multiplications, counted twice, that moments and solutions of one set of columns may take
+SOLUTIONS = 8  # times F³, twice what the eleven solutions F³/3 of one set of columns take
 PAIR_COLUMNS = 8  # of a pair to begin with
 SIGNAL = 0.05  # prior variance of a column over its sampling variance, below which it is left out
 COMMON = tuple(4.0**-k for k in range(1, 9))  # variances that all pairs may have in common
@@ -174,7 +174,7 @@ def _candidates(
 
 
 def columns_for(n: int) -> int:
-    """Columns F for which n F² multiplications of moments and F³ of each solution are within the budget.
+    """Columns F for which the work n F² of moments and that of solutions, in F³, is within the budget.
 
     More columns than rows are not worth their while.
     """
@@ -287,15 +287,12 @@ def _strongest(state: State, terms: set[Term], most: int) -> list[Term]:
 
 
 def _finished(problem: Rows, state: State, wanted: Wanted) -> State:
-    """The state without terms in which there is nothing, at the minimum of the loss, and its tests."""
-    tests = tests_of(state, state.basis.terms)
+    """The state without terms in which there is nothing, at the minimum of the loss."""
     kept = kept_terms(state, wanted)
     if len(kept) < len(state.basis.terms):
         lean = state.of_terms(kept)
         state = penalised_fit(problem, lean.basis, lean.prior, state, updates=1, newton_steps=1, exact=True)
-    state = settled(problem, state)
-    state.tests = tests
-    return state
+    return settled(problem, state)
 
 
 def kept_terms(state: State, wanted: Wanted) -> set[Term]:
