@@ -15,17 +15,21 @@ import numpy as np
 
 from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
-from pellucid.losses import Squared
+from pellucid.linalg.sample import fold_rows
+from pellucid.losses import Quantile, Squared
 from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
+from pellucid.models.additive.engine.held_out import leave_one_out, loo_rows
 from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.models.additive.engine.loss_numbers import with_loss_of
 from pellucid.models.additive.engine.newton import PenalisedLoss
 from pellucid.models.additive.engine.penalised_fit import ridges
-from pellucid.models.additive.engine.state import State
+from pellucid.models.additive.engine.state import Problem, State
+from pellucid.models.common.levels import level_shift
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
 from pellucid.solvers.variance_components import Components, Equations
 
+FOLDS, _FOLD_ROWS = 5, 5000  # that give a quantile its level, and rows up to which they do
 _METRICS = 25  # second derivatives taken at most
 _STEPS = 15  # steps with each
 
@@ -155,3 +159,37 @@ def _settle(state: State, A: np.ndarray, held: ConeSolution, n: float, known_sca
     if known_scale is None:
         scale = max(rss / max(n - 1.0 - edf.sum(), 1e-3 * n), np.finfo(float).tiny)
     return replace(state, fit=replace(fit, edf=edf, scale=scale, rss=max(rss, 0.0), root=root))
+
+
+def at_level(problem: Problem, state: State) -> State:
+    """The state with the constant that gives a quantile its level on rows not seen; others as they are.
+
+    Rows not seen are those of folds: where there were folds, terms and smoothness were chosen again without
+    them, else columns and ridges are kept. One Newton step, as of leave-one-out, is too short a way where the
+    fit is near to its rows; many rows can do with it.
+    """
+    if not isinstance(problem.loss, Quantile):
+        return state
+    part, eta = problem, state.fold_eta
+    if eta is None and len(problem) <= _FOLD_ROWS:
+        eta = _without_folds(problem, state)
+    if eta is None:
+        rows = loo_rows(problem, [state])
+        part = problem.part(rows)
+        eta = leave_one_out(problem, state, rows, one_copy=True)[1]
+    shift = level_shift(part.y - eta, part.weight, problem.loss.level)
+    fold_eta = None if state.fold_eta is None else state.fold_eta + shift
+    return replace(state, intercept=state.intercept + shift, eta=state.eta + shift, fold_eta=fold_eta)
+
+
+def _without_folds(problem: Problem, state: State) -> np.ndarray | None:
+    """Predictor of each row by a fit of the same columns and ridges without its fold."""
+    fold = fold_rows(list(problem.X.T), FOLDS)
+    eta = np.empty(len(problem))
+    for k in np.unique(fold):
+        rest = problem.part(fold != k)
+        if not rest.varies:
+            return None
+        fit, own = refit(rest, state.basis, state.fit.ridge), problem.part(fold == k)
+        eta[fold == k] = predictor(own, state.basis, fit.fit.beta, fit.intercept)
+    return eta

@@ -14,12 +14,12 @@ from pellucid.features.axis import Basis
 from pellucid.features.term_basis import Axes, TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.models.additive.engine.all_rows import Rows
-from pellucid.models.additive.engine.loss_numbers import at_level, with_loss_of
+from pellucid.models.additive.engine.loss_numbers import with_loss_of
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.engine.structure import with_bases
 from pellucid.models.additive.monotone_pairs import broken, cone_rows
 from pellucid.models.additive.monotonicity import Shapes
-from pellucid.models.additive.refit import into_cone, refit
+from pellucid.models.additive.refit import at_level, into_cone, refit
 
 _LOOKS = 5  # at what constraints a fit of a loss that is not quadratic still breaks
 

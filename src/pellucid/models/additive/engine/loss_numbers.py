@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.losses import Loss, Quantile
+from pellucid.losses import Loss
 from pellucid.models.additive.engine.all_rows import Rows
-from pellucid.models.additive.engine.held_out import leave_one_out, loo_rows
+from pellucid.models.additive.engine.held_out import leave_one_out
 from pellucid.models.additive.engine.state import Problem, State
-from pellucid.models.common.levels import level_shift
 
 _ROWS = 4000  # whose leave-one-out predictions are made; of more, the fit is near to no single one
 
@@ -46,20 +45,3 @@ def renewed_loss(stated: Loss, problem: Rows, state: State) -> Loss:
         known = replace(part, loss=state.loss)
         eta = leave_one_out(known, state, np.arange(len(part)), one_copy=True)[1]
     return stated.estimated(part.y, eta, part.weight)
-
-
-def at_level(problem: Problem, state: State) -> State:
-    """The state with the constant that gives a quantile its level on rows not seen; others as they are.
-
-    Rows not seen are those of folds, where terms were chosen again without them, or those left out.
-    """
-    if not isinstance(problem.loss, Quantile):
-        return state
-    part, eta = problem, state.fold_eta
-    if eta is None:
-        rows = loo_rows(problem, [state])
-        part = problem.part(rows)
-        eta = leave_one_out(problem, state, rows, one_copy=True)[1]
-    shift = level_shift(part.y - eta, part.weight, problem.loss.level)
-    fold_eta = None if state.fold_eta is None else state.fold_eta + shift
-    return replace(state, intercept=state.intercept + shift, eta=state.eta + shift, fold_eta=fold_eta)
