@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any, Self
 
@@ -26,13 +27,9 @@ from pellucid.models.additive.engine.held_out import one_per_class
 from pellucid.models.additive.engine.pace import Pace
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes, fit_additive
-<<<<<<< HEAD
 from pellucid.models.additive.from_source import Prepared, prepare
-from pellucid.models.additive.monotonicity import monotone_directions
-=======
 from pellucid.models.additive.monotonicity import wished_shapes
 from pellucid.models.additive.refit import widened
->>>>>>> main
 from pellucid.models.additive.refit_spec import Fits, Frozen
 from pellucid.models.additive.summary import too_few_rows
 from pellucid.models.additive.updating import Refitting
@@ -167,18 +164,12 @@ class AdditiveKernelBase(FromFormula, Refitting):
         problems: Sequence[Rows],
         outputs: Sequence[str],
         unit: Any = 1.0,
-        axes: Axes | None = None,
+        axes: Callable[[Collection[int]], Axes] | None = None,
     ) -> None:
         """Fit one problem per output on the same rows, and read the result in units of the targets."""
-<<<<<<< HEAD
         X, weight = problems[0].at_hand.X, problems[0].at_hand.weight
-        directions = monotone_directions(self.monotone, self.columns_, self._feature)
-        if directions and one_per_class(problems):
-=======
-        X, weight = problems[0].X, problems[0].weight
         shapes = wished_shapes(self.monotone, self.columns_, self._feature)
         if shapes.features and one_per_class(problems):
->>>>>>> main
             raise ValueError(
                 "monotone is for numbers and for two classes: of several classes not all can become "
                 "more probable."
@@ -190,21 +181,17 @@ class AdditiveKernelBase(FromFormula, Refitting):
                     f"interactions names a pair of {self.columns_[j].name!r}, which monotone= shapes; such "
                     f"a feature takes part in no pair."
                 )
-<<<<<<< HEAD
-        axes = build_axes(X, weight, self.columns_) if axes is None else axes
-        few = too_few_rows(problems[0].total, self._n_candidates())
-=======
-        axes = build_axes(X, weight, self.columns_, bent=shapes.bends)
+        make = partial(build_axes, X, weight, self.columns_) if axes is None else axes
+        made = make(shapes.bends)
         pace = Pace(len(problems), self.max_time, self.verbose)
-        few = too_few_rows(float(weight.sum()), self._n_candidates())
->>>>>>> main
+        few = too_few_rows(problems[0].total, self._n_candidates())
         with limited_threads(X):
             free = [
-                fit_additive(p, axes, pairs, most, shapes.features, hold_out=few, pace=pace) for p in problems
+                fit_additive(p, made, pairs, most, shapes.features, hold_out=few, pace=pace) for p in problems
             ]
             free = [widened(p, state, shapes.bends) for p, state in zip(problems, free, strict=True)]
             frozen = Frozen.nothing(len(X), len(problems))
-            fits = Fits(problems, free, axes, outputs, shapes, frozen).finished()
+            fits = Fits(problems, free, made, outputs, shapes, frozen).finished()
         pace.close()
         if pace.left_out:
             warnings.warn(

@@ -10,7 +10,7 @@ Rows that are no more than the sample would be are read, and fitted as a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -156,13 +156,14 @@ class Prepared:
     problems: list[AllRows]
     outputs: list[str]
     unit: float
-    axes: Axes
+    axes: Callable[[Collection[int]], Axes]
     passes: Passes
 
 
 def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
     """Look at all rows, and state one problem per output."""
     settings = current()
+    settings = replace(settings, verbose=max(settings.verbose, int(model.verbose)))
     left = settings.usual_memory - _required(source, settings.most_memory)
     p = source.n_features
     if getattr(model, "class_weight", None) is not None:
@@ -171,7 +172,8 @@ def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
         )
     if "y" not in source.roles:
         raise ValueError("This estimator requires y to be passed: the name of a column, or an array.")
-    fit = f"{type(model).__name__} {model.get_params()!r} {source.describe()} {source.roles}"
+    parameters = {key: value for key, value in model.get_params().items() if key != "verbose"}
+    fit = f"{type(model).__name__} {parameters!r} {source.describe()} {source.roles}"
     passes = Passes(settings, fit, source.n_rows)
     enter_table(model, source.head(), reset=True)
     names = names_of(source.names, p)
@@ -200,7 +202,7 @@ def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
         source, passes, to_problem, look.n_rows, source.keeps and look.n_rows * (p + 3) * 8 <= left
     )
     total = look.total / factor
-    axes = _axes(model.columns_, look, sample, rows)
+    axes = partial(_axes, model.columns_, look, sample, rows)
 
     def problem(k: int | None) -> AllRows:
         low, high = look.target.plain_low / unit, look.target.plain_high / unit
@@ -245,14 +247,16 @@ def _classes(look: Look) -> np.ndarray:
     return classes
 
 
-def _axes(columns: Sequence[Any], look: Look, sample: Problem, rows: CodedRows) -> Axes:
+def _axes(
+    columns: Sequence[Any], look: Look, sample: Problem, rows: CodedRows, bent: Collection[int]
+) -> Axes:
     """Axes with knots from the sample, the extremes and the few values of all rows, weighed by all rows."""
     weight = sample.weight * (look.total / rows.to_problem.weight / sample.total)
     values = [
         _with_all(x, weight, seen, rows.to_problem.weight)
         for x, seen in zip(sample.X.T, look.columns, strict=True)
     ]
-    fine, coarse = axes_of(values, columns)
+    fine, coarse = axes_of(values, columns, bent)
     own = [j for j, axis in enumerate(coarse) if axis is not fine[j]]
     work = partial(_masses_at, [*enumerate(fine), *((j, coarse[j]) for j in own)])
     total = look.total / rows.to_problem.weight

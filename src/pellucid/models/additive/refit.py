@@ -58,7 +58,7 @@ def refit_to_moments(moments: Moments, basis: TermBasis, ridge: np.ndarray) -> S
     return State(basis, Prior(), fit, moments, intercept, np.empty(0), Squared())
 
 
-def widened(problem: Problem, state: State, features: Collection[int]) -> State:
+def widened(problem: Rows, state: State, features: Collection[int]) -> State:
     """The fit with all columns of the main effects of some features, with the ridges that its prior says."""
     basis = state.basis
     terms = [term for term in basis.terms if len(term) == 1 and term[0] in features]
