@@ -196,7 +196,7 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
             Itself.
         """
         loss = as_loss(self.loss, among=losses_of(*_KINDS))
-        many = most_at_hand if adds_up(loss) and len(np.shape(y)) < 2 else None
+        many = most_at_hand if adds_up(loss) and len(getattr(y, "shape", ())) < 2 else None
         known = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
         source = as_source(X, y, most=many, **known)
         if source is not None:
