@@ -159,6 +159,8 @@ def scale_of(model: Any) -> str:
     loss = getattr(fitted, "name", getattr(model, "loss", "squared"))
     classes = getattr(model, "classes_", None)
     if classes is not None:
+        if loss == "ordinal":
+            return "position among the classes"
         logistic = loss in ("logistic", "multinomial")
         if len(classes) > 2:
             return "score of the class" if not logistic else "log-odds of the class"

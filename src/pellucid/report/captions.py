@@ -87,9 +87,10 @@ def _several(effect: Effect, scale: str) -> str:
     most = int(np.argmax(spread))
     what = " and ".join(cut(grid.feature) for grid in effect.grids)
     verb = "matters" if len(effect.grids) == 1 else "matter"
+    kind = "class" if scale.endswith(" of the class") else "output"
     scale = scale.removesuffix(" of the class")
     return (
-        f"{what} {verb} most for {cut(names[most])}: from end to end the {scale} of this class changes by "
+        f"{what} {verb} most for {cut(names[most])}: from end to end the {scale} of this {kind} changes by "
         f"{_number(spread[most], 3)}."
     )
 

@@ -49,7 +49,8 @@ def scores(sample: Sample, answers: np.ndarray, response: Response) -> Facts:
         found = measures_of_numbers(y[:, q], answers[:, q], weight)
         if np.isnan(found["r2"]):
             del found["r2"]
-        which = f", output {q}" if y.shape[1] > 1 else ""
+        name_of = response.outputs[q] if len(response.outputs) == y.shape[1] else f"output {q}"
+        which = f", {name_of}" if y.shape[1] > 1 else ""
         facts += [[TITLES[name] + which, as_words(name, value)] for name, value in found.items()]
     amount = response.amount(sample)
     if amount is not None:

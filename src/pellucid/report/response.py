@@ -40,7 +40,9 @@ class Response:
     def outputs(self) -> tuple[str, ...]:
         """Names of the columns where there are several."""
         classes = self.classes
-        return () if classes is None or len(classes) <= 2 else tuple(map(str, classes))
+        if classes is None:
+            return tuple(getattr(getattr(self.model, "best_estimator_", self.model), "outputs_", None) or ())
+        return () if len(classes) <= 2 else tuple(map(str, classes))
 
     @property
     def losses(self) -> tuple[Loss, ...]:

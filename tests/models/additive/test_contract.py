@@ -13,9 +13,8 @@ ESTIMATORS = [
     AdditiveKernelRegressor(0, loss="gamma"),
     AdditiveKernelRegressor(monotone={0: "increasing"}),
     AdditiveKernelRegressor(0, loss="quantile", quantile=0.4),
-    AdditiveKernelRegressor(0, loss="cox"),
     AdditiveKernelClassifier(),
-    AdditiveKernelClassifier(0, loss="ordinal", class_weight="balanced"),
+    AdditiveKernelClassifier(0, class_weight="balanced"),
 ]
 
 

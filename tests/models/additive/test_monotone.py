@@ -148,9 +148,41 @@ def test_bad_wishes(wish, message):
         AdditiveKernelRegressor(monotone=wish).fit(frame, np.arange(20.0))
 
 
-def test_monotone_features_take_part_in_no_pair():
-    with pytest.raises(ValueError, match="'x0', which monotone= shapes"):
-        AdditiveKernelRegressor([(0, 1)], monotone={0: 1}).fit(X, TARGETS["squared"])
+def test_bent_features_take_part_in_no_pair():
+    with pytest.raises(ValueError, match="'x0', whose effect must be convex"):
+        AdditiveKernelRegressor([(0, 1)], monotone={0: "convex"}).fit(X, TARGETS["squared"])
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_named_pairs_are_monotone_in_the_sum(loss):
+    rng = np.random.default_rng(6)
+    n = 400
+    x = rng.uniform(-1, 1, (n, 3))
+    x[rng.random(n) < 0.1, 1] = np.nan
+    z = np.nan_to_num(x[:, 1], nan=0.7)
+    signal = 2 * x[:, 0] + 2 * x[:, 0] * z + np.sin(4 * x[:, 0]) * x[:, 2]
+    y = signal + 0.3 * rng.normal(size=n)
+    y = (y > 0) * 1 if loss == "logistic" else y
+    pairs = [(0, 1), (0, 2)]
+    make = AdditiveKernelClassifier if loss == "logistic" else AdditiveKernelRegressor
+    held, free = make(pairs, monotone={0: 1}).fit(x, y), make(pairs).fit(x, y)
+    line = np.linspace(-1.2, 1.2, 300)
+    steps = {}
+    for name, model in (("held", held), ("free", free)):
+        along = [
+            np.diff(model._predictor(np.column_stack([line, np.full(300, a), np.full(300, b)])))
+            for a in (-1.0, -0.3, 0.4, 1.0, np.nan)
+            for b in np.linspace(-1, 1, 9)
+        ]
+        steps[name] = np.min(along)
+    assert steps["held"] >= -1e-12
+    assert steps["free"] < -1e-3
+    assert "x0 × x1" in held.term_names_
+    alone = make(0, monotone={0: 1}).fit(x, y)
+    assert alone.loo_deviance_explained_ < held.loo_deviance_explained_ <= free.loo_deviance_explained_ + 0.01
+    again = held.edit(x, y, smooth={"x0 × x1": 2.0})
+    rows = np.column_stack([line, np.full(300, -1.0), np.full(300, 1.0)])
+    assert np.min(np.diff(again._predictor(rows))) >= -1e-12
 
 
 def test_several_classes():

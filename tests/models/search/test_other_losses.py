@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from pellucid import KernelClassifier, KernelGLMRegressor, KernelRidge, LooSearch
+from pellucid import KernelClassifier, KernelGLMRegressor, KernelRidge, LooSearch, load, save
 from pellucid.kernels import RBF
 
 rng = np.random.default_rng(0)
@@ -45,13 +45,16 @@ def test_exposure_is_part_of_the_search():
         LooSearch(KernelRidge(), ard=True).fit(X, SCORE, exposure=exposure)
 
 
-def test_a_grid_is_compared_by_held_out_deviance():
+def test_a_grid_is_compared_by_held_out_deviance(tmp_path):
     y = rng.poisson(np.exp(SCORE))
     scales = [0.3, 1.0, 3.0, 10.0]
     search = LooSearch(KernelGLMRegressor(RBF(), alpha="loo"), {"kernel__length_scale": scales}).fit(X, y)
     alone = [KernelGLMRegressor(RBF(s), alpha="loo").fit(X, y).alpha_path_.deviance.min() for s in scales]
     assert search.results_["value"] == pytest.approx(alone)
     assert search.best_score_ == pytest.approx(min(alone))
+    save(search, tmp_path / "m.pellucid")
+    np.testing.assert_array_equal(load(tmp_path / "m.pellucid").predict(X), search.predict(X))
+    assert "grid of 4" in str(search.summary())
 
 
 def test_an_alpha_that_is_given_leaves_nothing_to_compare():

@@ -1,8 +1,7 @@
 """Shapes of arrays that have to go together in an instance: a file that was altered fails here, not in a sum.
 
 Each letter is a length, the same wherever it stands among the fields of an instance; ``m+1`` is one more than
-``m``, whatever stands for ``...`` may be of any shape, and ``?q`` is one number or q of them. Of a list or
-tuple the length counts.
+``m``, and whatever stands for ``...`` may be of any shape. Of a list or tuple the length counts.
 """
 
 from collections.abc import Mapping
@@ -14,7 +13,6 @@ from pellucid.export.model_file.fitted import _GLM, _ISK, _LINEAR, _RIDGE, _SPAR
 
 SHAPES: dict[str, dict[str, str]] = {
     f"{_RIDGE} {_GLM}": {"_intercept": "q", "X_fit_": "m ...", "_dual": "m q"},
-    "KernelGLMRegressor InterpretableKernelRegressor": {"quantile": "?q"},
     _RIDGE: {"_alpha _dof _likelihood _residual_square _scale _shift _unit": "q"},
     "KernelFisherDiscriminant": {"classes_ priors_": "k", "means_": "k v", "scalings_": "q v"},
     _LINEAR: {"feature_sd_": "p", "_linear_intercept": "q", "_linear_coef": "p q"},
@@ -51,9 +49,7 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 def _bind(letters: list[str], shape: tuple[int, ...], lengths: dict[str, int]) -> bool:
     """Take the lengths of letters met for the first time; whether the others are as they were."""
-    if letters[0].startswith("?"):
-        letters = [letters[0][1:]] if shape else []
-    if letters and letters[-1] == "...":
+    if letters[-1] == "...":
         letters, shape = letters[:-1], shape[: len(letters) - 1]
     wanted = (
         lengths.setdefault(letter[0], size - letter.endswith("+1")) + letter.endswith("+1")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, Self
 
@@ -164,7 +163,7 @@ class AdditiveKernelBase(FromFormula, Refitting):
         problems: Sequence[Rows],
         outputs: Sequence[str],
         unit: Any = 1.0,
-        axes: Callable[[Collection[int]], Axes] | None = None,
+        axes: Axes | None = None,
     ) -> None:
         """Fit one problem per output on the same rows, and read the result in units of the targets."""
         X, weight = problems[0].at_hand.X, problems[0].at_hand.weight
@@ -176,22 +175,20 @@ class AdditiveKernelBase(FromFormula, Refitting):
             )
         pairs, most = self._pairs()
         for pair in pairs or ():
-            for j in set(pair) & set(shapes.features):
+            for j in set(pair) & set(shapes.bends):
                 raise ValueError(
-                    f"interactions names a pair of {self.columns_[j].name!r}, which monotone= shapes; such "
-                    f"a feature takes part in no pair."
+                    f"interactions names a pair of {self.columns_[j].name!r}, whose effect must be convex or "
+                    f"concave; such a feature takes part in no pair."
                 )
-        make = partial(build_axes, X, weight, self.columns_) if axes is None else axes
-        made = make(shapes.bends)
+        axes = build_axes(X, weight, self.columns_, bent=shapes.bends) if axes is None else axes
+        apart = shapes.features if pairs is None else sorted(shapes.bends)
         pace = Pace(len(problems), self.max_time, self.verbose)
         few = too_few_rows(problems[0].total, self._n_candidates())
         with limited_threads(X):
-            free = [
-                fit_additive(p, made, pairs, most, shapes.features, hold_out=few, pace=pace) for p in problems
-            ]
+            free = [fit_additive(p, axes, pairs, most, apart, hold_out=few, pace=pace) for p in problems]
             free = [widened(p, state, shapes.bends) for p, state in zip(problems, free, strict=True)]
             frozen = Frozen.nothing(len(X), len(problems))
-            fits = Fits(problems, free, made, outputs, shapes, frozen).finished()
+            fits = Fits(problems, free, axes, outputs, shapes, frozen).finished()
         pace.close()
         if pace.left_out:
             warnings.warn(

@@ -34,6 +34,7 @@ from pellucid.losses import Loss
 from pellucid.models.additive.engine.all_rows import AllRows, Eta
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.engine.structure import axes_of, columns_for, with_bases
+from pellucid.models.additive.monotonicity import wished_shapes
 from pellucid.models.additive.reading import row_masses
 
 R = TypeVar("R")
@@ -156,7 +157,7 @@ class Prepared:
     problems: list[AllRows]
     outputs: list[str]
     unit: float
-    axes: Callable[[Collection[int]], Axes]
+    axes: Axes
     passes: Passes
 
 
@@ -202,7 +203,8 @@ def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
         source, passes, to_problem, look.n_rows, source.keeps and look.n_rows * (p + 3) * 8 <= left
     )
     total = look.total / factor
-    axes = partial(_axes, model.columns_, look, sample, rows)
+    shapes = wished_shapes(model.monotone, model.columns_, model._feature)
+    axes = _axes(model.columns_, look, sample, rows, shapes.bends)
 
     def problem(k: int | None) -> AllRows:
         low, high = look.target.plain_low / unit, look.target.plain_high / unit

@@ -14,6 +14,7 @@ from pellucid.features.axis import Axis
 from pellucid.features.term_basis import Axes
 from pellucid.models.additive.engine.hierarchy import T
 from pellucid.models.additive.engine.state import State, tests_of
+from pellucid.models.additive.monotone_pairs import made_up
 from pellucid.models.additive.monotonicity import exactly_monotone
 from pellucid.solvers.variance_components import ScoreTest, evidence
 
@@ -50,7 +51,7 @@ def compile_tables(
             if (j,) in part:
                 part[(j,)] = exactly_monotone(part[(j,)], len(axes.fine[j].knots), directions[j])
         part |= {term: table[..., k] if len(states) > 1 else table for term, table in frozen.items()}
-        parts.append(part)
+        parts.append(made_up(part, axes, directions))
     shapes = {}
     for term in sorted({*live_terms(states), *frozen}, key=lambda term: (len(term), term)):
         on = (axes.fine[term[0]],) if len(term) == 1 else tuple(axes.coarse[j] for j in term)

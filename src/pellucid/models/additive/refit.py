@@ -22,7 +22,7 @@ from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.models.additive.engine.loss_numbers import with_loss_of
 from pellucid.models.additive.engine.newton import PenalisedLoss
 from pellucid.models.additive.engine.penalised_fit import ridges
-from pellucid.models.additive.engine.state import Problem, State
+from pellucid.models.additive.engine.state import State
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
 from pellucid.solvers.variance_components import Components, Equations
 
@@ -30,7 +30,7 @@ _METRICS = 25  # second derivatives taken at most
 _STEPS = 15  # steps with each
 
 
-def refit(problem: Problem, basis: TermBasis, ridge: np.ndarray, known: Moments | None = None) -> State:
+def refit(problem: Rows, basis: TermBasis, ridge: np.ndarray, known: Moments | None = None) -> State:
     """Fit coefficients and intercept for ridges λ_j, whose prior is not asked for.
 
     For squared loss moments may be ``known``.

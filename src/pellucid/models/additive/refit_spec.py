@@ -13,11 +13,15 @@ from pellucid.effects.terms import Effect, Term
 from pellucid.features.axis import Basis
 from pellucid.features.term_basis import Axes, TermBasis
 from pellucid.linalg.moments import Moments
+from pellucid.models.additive.engine.all_rows import Rows
 from pellucid.models.additive.engine.loss_numbers import at_level, with_loss_of
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.engine.structure import with_bases
-from pellucid.models.additive.monotonicity import Shapes, shape_rows
+from pellucid.models.additive.monotone_pairs import broken, cone_rows
+from pellucid.models.additive.monotonicity import Shapes
 from pellucid.models.additive.refit import into_cone, refit
+
+_LOOKS = 5  # at what constraints a fit of a loss that is not quadratic still breaks
 
 
 @dataclass(frozen=True)
@@ -247,9 +251,8 @@ class Fits:
 
         That are inner parameters beside the predictor, and for quantiles a constant.
         """
-        rows = [shape_rows(state.basis, self.shapes) for state in self.free]
         known = [*map(with_loss_of, self.problems, self.free)]
-        held = [*map(into_cone, known, self.free, rows)]
+        held = [self._held(problem, state) for problem, state in zip(known, self.free, strict=True)]
         problems = [p.beside(state.eta) for p, state in zip(known, held, strict=True)]
         return replace(self, problems=problems, states=[*map(at_level, problems, held)])
 
@@ -268,6 +271,18 @@ class Fits:
             for group in (self.states, self.free)
         )
         return replace(self, problems=problems, states=states, free=free, of_all=self.total)
+
+    def _held(self, problem: Rows, state: State) -> State:
+        """A fit whose effects have the shapes wished."""
+        A = cone_rows(state, self.shapes)
+        held = into_cone(problem, state, A)
+        for _ in range(0 if problem.quadratic else _LOOKS):
+            new = broken(held.basis, held.fit.beta, self.shapes.moves)
+            if not len(new):
+                break
+            A = np.vstack([A, new])
+            held = into_cone(problem, state, A)
+        return held
 
     def in_units(self, unit: float | np.ndarray) -> Fits:
         """The same fits of targets that were multiplied, each by its own unit or all by one.

@@ -66,7 +66,8 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         Features whose effect must rise or fall, such as ``{"age": "increasing", "price": "decreasing"}``, or
         1 and -1, or must be "convex" or "concave" over the values of training, or both as in "increasing
         concave"; numbers, and ordered categories in the order of their levels. The prediction is of that
-        shape everywhere; the feature takes part in no pair. A missing value is not ordered.
+        shape everywhere, whatever the other features. Such a feature takes part in no pair, unless it rises
+        or falls and the pair is named in ``interactions``. A missing value is not ordered.
     weights : {"auto", "counts", "precision"}, default="auto"
         What ``sample_weight`` means: with "counts" a weight of 2 is the row twice, so larger weights leave
         less smoothing; with "precision" only ratios count, as for survey weights and inverse variances;
@@ -256,7 +257,7 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         loss, levels = self.loss_, self.losses_
         if loss.kind not in ("survival", "proportions") and np.ndim(self.quantile) == 0 and y is not None:
             frame = as_target(y, one=False)
-            shape = np.shape(frame)
+            shape = frame.shape if hasattr(frame, "shape") else np.asarray(frame).shape
             if len(shape) == 2 and shape[1] > 1:
                 Y = check_targets(frame, table)
                 names = [str(name) for name in getattr(frame, "columns", range(shape[1]))]

@@ -27,7 +27,7 @@ from pellucid.linalg import limited_threads
 from pellucid.models.additive.edit import Wishes, refitted
 from pellucid.models.additive.engine.all_rows import AllRows, Rows
 from pellucid.models.additive.engine.state import Problem
-from pellucid.models.additive.monotonicity import shape_rows
+from pellucid.models.additive.monotone_pairs import cone_rows
 from pellucid.models.additive.refit import moments_into_cone, refit_to_moments
 from pellucid.models.additive.refit_spec import Fits, Frozen
 from pellucid.models.additive.results import AdditiveResults
@@ -216,7 +216,7 @@ class Updating(Refitting):
         axes = spec.axes(self.tables_)
         basis, ridge = spec.basis(0, axes, ())
         state = refit_to_moments(sums.moments(self.weights).in_units(1.0 / unit), basis, ridge)
-        held = moments_into_cone(state, shape_rows(basis, spec.shapes))
+        held = moments_into_cone(state, cone_rows(state, spec.shapes))
         nothing = Frozen.nothing(0, 1)
         fits = Fits([], [state], axes, [], spec.shapes, nothing, [held]).in_units(unit)
         new._store_moments(fits, sums.masses, sums.n_rows)

@@ -17,11 +17,11 @@ from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings, re
 from pellucid.solvers import Choice
 from pellucid.solvers.landmarks import Columns, LandmarkSolver, blocks_of
 
-_PROPOSED = 10  # rows per landmark among which landmarks are chosen
+_PROPOSED = 4  # rows per landmark among which landmarks are chosen
 _PATH_ROWS = 5000  # rows whose leave-one-out errors choose alpha; the sums are those of all rows
 _SINGLE_WORK = 1e7  # rows times landmarks from which float32 is worth having
 _SINGLE_ALPHA = 3e-8  # below this share of the largest eigenvalue alpha does not cover rounding in float32
-_GAP_ROWS = 2000
+_GAP_ROWS = 1000
 _AS_GOOD = 1e-6
 _FLOPS = 3e10  # operations a second, of one slow core in float64, for what a fit is expected to take
 

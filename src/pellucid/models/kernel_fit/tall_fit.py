@@ -143,13 +143,13 @@ def _start(
     return solver, unit if unit > 64.0 * np.finfo(float).eps * offset / weight.sum() else 1.0
 
 
-def kernel_products(kernel: Kernel, X: np.ndarray, *, single: bool) -> tuple[Product, Product | None]:
+def kernel_products(kernel: Kernel, X: Any, *, single: bool) -> tuple[Product, Product | None]:
     """Products with the kernel matrix of the rows: in float64, and if ``single`` also with float32 blocks.
 
     Sparse rows and a linear kernel need no matrix: ``K V = Z (Zᵀ V)``.
     """
     if is_sparse(X) and isinstance(kernel, Linear):
-        Z: Any = kernel.features(X)
+        Z: Any = kernel.features(X)  # type: ignore[arg-type]  # they stay sparse
         return lambda V: Z @ Z.transposed_times(V), None
 
     def product_of(tile: Tile) -> Product:

@@ -25,7 +25,7 @@ function importanceBars() {
   const major = names.length - all.minor, first = Math.max(1, Math.min(20, major)), body = el("tbody", null, rows(0, first));
   const more = major > first ? el("button", { type: "button", onclick: () => { body.append(...rows(first, major)); more.remove(); } }, `Show all ${major}`) : null;
   const explained = [`Measured as: ${all.measure}`, names.some((n) => n.includes(" × ")) && "pairs of features in a muted colour",
-    all.p && "p is for the hypothesis that the term is zero, with so many effective degrees of freedom (edf)", all.most_for && "the class that a term moves most is named"].filter(Boolean);
+    all.p && "p is for the hypothesis that the term is zero, with so many effective degrees of freedom (edf)", all.most_for && `the ${data.task.classes ? "class" : "output"} that a term moves most is named`].filter(Boolean);
   return el("div", { class: "card" }, el("table", { class: "bars" }, el("caption", null, explained.join("; ") + "."), head(), body), more,
     all.minor ? fold(all.minor, data.reading === "terms" ? "term" : "feature", () => [el("table", { class: "bars" }, head(), el("tbody", null, rows(major, names.length)))]) : null);
 }
@@ -80,7 +80,7 @@ function termCards(more = null) {
   }
   if (major.length > first) tools.append(el("button", { type: "button", id: "all-terms", onclick: () => show(cards, true) }, `Show all ${cards.length}`));
   if (outputs.length && data.terms.some((t) => t.kind === "pair")) {
-    const chooser = el("select", { id: "map-output", onchange: () => { shown.output = chooser.selectedIndex - 1; cards.forEach((c, i) => { if (data.terms[i].kind === "pair" && c.rendered) c.render(); }); } }, el("option", null, "the class moved most"), outputs.map((name) => el("option", null, cut(name, 40))));
+    const chooser = el("select", { id: "map-output", onchange: () => { shown.output = chooser.selectedIndex - 1; cards.forEach((c, i) => { if (data.terms[i].kind === "pair" && c.rendered) c.render(); }); } }, el("option", null, `the ${data.task.classes ? "class" : "output"} moved most`), outputs.map((name) => el("option", null, cut(name, 40))));
     tools.append(el("label", { for: "map-output" }, "Maps for"), chooser);
   }
   tools.append(count);
