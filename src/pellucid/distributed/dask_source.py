@@ -13,9 +13,10 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any, TypeVar
 
-import dask
 import dask.array as da
 import numpy as np
+from dask.base import compute, is_dask_collection
+from dask.delayed import delayed
 
 from pellucid.data.source import (
     ROLES,
@@ -76,7 +77,7 @@ class DaskSource(Source):
                 if sum(rows) != values.shape[0]:
                     raise ValueError(f"{role} has {values.shape[0]} entries for {sum(rows)} rows.")
                 values = values.rechunk((rows, *values.chunks[1:]))
-        if dask.is_dask_collection(values):
+        if is_dask_collection(values):
             parts = _parts(values)
             if len(parts) != len(self._parts):
                 raise ValueError(
@@ -92,7 +93,7 @@ class DaskSource(Source):
     def _lengths(self) -> list[int]:
         if isinstance(self._X, da.Array) and self.n_rows is not None:
             return [int(n) for n in self._X.chunks[0]]
-        lengths = dask.compute(*(dask.delayed(len)(part) for part in self._parts))
+        lengths = compute(*(delayed(len)(part) for part in self._parts))
         self.n_rows = int(sum(lengths))
         return list(lengths)
 
@@ -113,7 +114,7 @@ class DaskSource(Source):
     def head(self) -> Any:
         """A table of the first few rows."""
         for k, part in enumerate(self._parts):
-            (table,) = dask.compute(dask.delayed(_first)(part))
+            (table,) = compute(delayed(_first)(part))
             if len(table):
                 return take_roles(table, self._by_name, f"Partition {k}")[0]
         raise ValueError(f"{self.describe()} has no rows.")
@@ -125,7 +126,7 @@ class DaskSource(Source):
         assert self.n_rows is not None
         if self.n_rows > most:
             return None
-        blocks = dask.compute(*(dask.delayed(_piece)(self._plan(k), *self._inputs(k)) for k in self._range()))
+        blocks = compute(*(delayed(_piece)(self._plan(k), *self._inputs(k)) for k in self._range()))
         some = [block for block in blocks if len(block)]
         if not some:
             raise ValueError(f"{self.describe()} has no rows.")
@@ -138,12 +139,12 @@ class DaskSource(Source):
         tell: Callable[[int], None] = lambda n_rows: None,
     ) -> R:
         """Sum of what ``work`` makes of the blocks of all partitions, added up in a tree."""
-        shared = dask.delayed((work, add), traverse=False)
-        level = [dask.delayed(_sum_of_part)(shared, self._plan(k), *self._inputs(k)) for k in self._range()]
+        shared = delayed((work, add), traverse=False)
+        level = [delayed(_sum_of_part)(shared, self._plan(k), *self._inputs(k)) for k in self._range()]
         while len(level) > 1:
             groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
-            level = [dask.delayed(_sum)(shared, group) for group in groups]
-        ((total, n_rows),) = dask.compute(level[0])
+            level = [delayed(_sum)(shared, group) for group in groups]
+        ((total, n_rows),) = compute(level[0])
         if n_rows == 0:
             raise ValueError(f"{self.describe()} has no rows.")
         tell(n_rows)
@@ -151,14 +152,14 @@ class DaskSource(Source):
 
     def mapped(self, work: Callable[[Block], np.ndarray]) -> da.Array:
         """What ``work`` makes of each row, computed when it is asked for."""
-        shared = dask.delayed(work, traverse=False)
+        shared = delayed(work, traverse=False)
         known = isinstance(self._X, da.Array) and self.n_rows is not None
         lengths = [float(n) for n in self._lengths()] if known else [np.nan] * len(self._parts)
         head = self.head()
         like = work(Block(head, {role: np.ones(len(head)) for role in self.roles}, "The first rows"))
         pieces = [
             da.from_delayed(
-                dask.delayed(_of_part)(shared, self._plan(k), like[:0], *self._inputs(k)),
+                delayed(_of_part)(shared, self._plan(k), like[:0], *self._inputs(k)),
                 shape=(lengths[k] if np.isnan(lengths[k]) else int(lengths[k]), *like.shape[1:]),
                 dtype=like.dtype,
             )

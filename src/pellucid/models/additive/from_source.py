@@ -32,7 +32,7 @@ from pellucid.features.term_basis import Axes
 from pellucid.linalg import format_bytes
 from pellucid.losses import Loss
 from pellucid.models.additive.engine.all_rows import AllRows, Eta
-from pellucid.models.additive.engine.state import Problem
+from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.engine.structure import axes_of, columns_for, with_bases
 from pellucid.models.additive.monotonicity import wished_shapes
 from pellucid.models.additive.reading import row_masses
@@ -164,6 +164,7 @@ class Prepared:
 def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
     """Look at all rows, and state one problem per output."""
     settings = current()
+    settings = replace(settings, verbose=max(settings.verbose, int(model.verbose)))
     left = settings.usual_memory - _required(source, settings.most_memory)
     p = source.n_features
     if getattr(model, "class_weight", None) is not None:
@@ -172,7 +173,8 @@ def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
         )
     if "y" not in source.roles:
         raise ValueError("This estimator requires y to be passed: the name of a column, or an array.")
-    fit = f"{type(model).__name__} {model.get_params()!r} {source.describe()} {source.roles}"
+    parameters = {key: value for key, value in model.get_params().items() if key != "verbose"}
+    fit = f"{type(model).__name__} {parameters!r} {source.describe()} {source.roles}"
     passes = Passes(settings, fit, source.n_rows)
     enter_table(model, source.head(), reset=True)
     names = names_of(source.names, p)
@@ -310,9 +312,12 @@ def _add_dicts(a: dict[Term, np.ndarray], b: dict[Term, np.ndarray]) -> dict[Ter
     return {term: mass + b[term] for term, mass in a.items()}
 
 
-def explained_of_all(problems: Sequence[AllRows], etas: Sequence[Eta]) -> float:
-    """Share of the deviance of a constant that predictors explain on all rows."""
-    first = problems[0]
+def explained_of_all(problems: Sequence[AllRows], states: Sequence[State]) -> float:
+    """Share of the deviance of a constant that fits explain on all rows; for squared loss sums have it."""
+    first, etas = problems[0], [state.eta for state in states]
+    if first.quadratic:
+        square = states[0].moments.square
+        return 1.0 - states[0].fit.rss / square if square > 0 else 0.0
     nulls = [problem.null_predictor for problem in problems]
     if len(problems) == 1:
         null, left = first.survey(nulls[0]).deviance, first.survey(etas[0]).deviance

@@ -61,7 +61,7 @@ class AdditiveResults(BaseEstimator):
         of_all = None
         if isinstance(rows, AllRows):
             masses = masses_of(rows, fits.terms, fits.axes)
-            of_all = explained_of_all(fits.problems, [state.eta for state in fits.states])
+            of_all = explained_of_all(fits.problems, fits.states)
         else:
             masses = row_masses(fits.terms, fits.axes, rows.X, rows.weight)
         fits = fits.at_hand().in_units(unit)
