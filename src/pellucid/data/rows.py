@@ -60,7 +60,7 @@ def reads_sparse(kernel: Any) -> bool:
 
 def _is_sparse_frame(X: Any) -> bool:
     """Whether all columns of a pandas data frame are sparse; scikit-learn's checks read such frames."""
-    kinds = list(getattr(X, "dtypes", [])) if hasattr(X, "iloc") else []
+    kinds = list(X.dtypes) if hasattr(X, "iloc") and X.ndim == 2 else []
     return bool(kinds) and all(hasattr(kind, "fill_value") for kind in kinds)
 
 
