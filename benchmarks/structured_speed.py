@@ -10,11 +10,11 @@ of 100 letters fitted in less than 2 GB. Spectrum kernels are beside counts of s
 fast where words are long. Values are compared with the peer's in the same run. Peers that are not installed
 are left out. Needs RDKit, and the data sets in the folder PELLUCID_DATA.
 
-Seen, in seconds of processor on a busy machine: WeightedDegree 5.2, 3.4 and 4.6 times as fast for words of
-up to 2, 4 and 8 letters; WeisfeilerLehman 4.8 to 5.3, 7.2 to 7.7 and 8.2 to 9.4 times for depth 1, 3 and 5;
-ShortestPath 17 times; Spectrum 7.8 times for words of 3 letters, and no faster for 5; earlier, MinMax of
-4200 molecules from SMILES 23 times, Tanimoto of bits 3.2 times RDKit's on folded ones. The fit of 100 000
-sequences took 0.88 GB above the data.
+Seen in one run, in seconds of processor on a busy machine: WeightedDegree 5.2, 3.4 and 4.6 times as fast
+for words of up to 2, 4 and 8 letters; Spectrum 7.8 times for words of 3 letters, and no faster for 5;
+WeisfeilerLehman 4.8, 7.7 and 9.4 times for depth 1, 3 and 5 (5.3, 7.2 and 8.2 in another); ShortestPath 17
+times; MinMax of 4200 molecules from SMILES 25 times, Tanimoto of bits 3.8 times RDKit's on folded ones. The
+fit of 100 000 sequences took 0.88 GB above the data.
 """
 
 from __future__ import annotations
