@@ -73,7 +73,7 @@ class RefitSpec:
         Terms that keep their tables.
     directions : dict from int to int
         Features whose main effects must rise (+1) or fall (-1).
-    bends : dict from int to int
+    bends : dict from int to int, or None
         Features whose main effects must be convex (+1) or concave (-1).
     bases : pair of dicts from int to Basis, or None
         The columns as they are, of main effects and of pairs, where sums of them are kept: computed again on
@@ -86,12 +86,12 @@ class RefitSpec:
     frozen: tuple[Term, ...] = ()
     directions: dict[int, int] = field(default_factory=dict)
     bases: tuple[dict[int, Basis], dict[int, Basis]] | None = None
-    bends: dict[int, int] = field(default_factory=dict)
+    bends: dict[int, int] | None = None
 
     @property
     def shapes(self) -> Shapes:
         """Wished shapes of main effects."""
-        return Shapes(self.directions, self.bends)
+        return Shapes(self.directions, self.bends or {})
 
     @classmethod
     def of(cls, fits: Fits, *, with_bases: bool = False) -> RefitSpec:
