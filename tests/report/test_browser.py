@@ -227,6 +227,10 @@ def test_reading_a_curve_and_a_map_with_keys_and_pointer(models, visit):
         seen.page.mouse.move(box["x"] + 0.45 * box["width"], box["y"] + 0.35 * box["height"])
         seen.page.mouse.move(box["x"] + 0.55 * box["width"], box["y"] + 0.45 * box["height"])
         assert readout.inner_text()
+    cells = seen.page.locator('#terms svg[aria-label^="Map"]').first.locator(".cells rect")
+    fills = cells.evaluate_all("cells => cells.map((cell) => getComputedStyle(cell).fill)")
+    assert len(set(fills)) > 3  # shades, and not the black of cells without one
+    assert "rgb(0, 0, 0)" not in fills
     numbers = seen.page.locator("#terms details").first
     numbers.locator("summary").click()
     numbers.locator("tbody tr").nth(3).wait_for()

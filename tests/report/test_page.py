@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pellucid.report.page import Report, as_json, write_page
+from pellucid.serve.assets import page_js
 
 TEXT = st.text(st.characters(exclude_categories=()))
 
@@ -44,6 +45,15 @@ def test_the_policy_names_the_script_and_the_style():
         digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
         assert f"{source} 'sha256-{digest}'" in policy
     assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("page", ["report", "serve"])
+def test_no_name_of_a_script_is_taken_twice(page):
+    (script,) = re.findall(r"<script>(.*?)</script>", PAGE.html, re.S)
+    script = script if page == "report" else page_js().decode()
+    names = re.findall(r"^(?:async )?(?:function|class|let|const) ([A-Za-z0-9_]+)", script, re.M)
+    assert len(names) > 50
+    assert sorted(names) == sorted(set(names))  # the last function of a name would serve all
 
 
 def test_one_file_and_no_addresses():

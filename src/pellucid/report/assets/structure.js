@@ -1,7 +1,7 @@
 // Sequences with letters as large as what they contribute, molecules and graphs in colours.
 const PER_TRACK = 60, MOST_TRACKS = 20;
 
-function shade(value, top) {
+function colourOf(value, top) {
   const level = Math.round((6 * Math.abs(value)) / top);
   return level === 0 ? "var(--h0)" : `var(--${value > 0 ? "p" : "n"}${level})`;
 }
@@ -43,13 +43,13 @@ function drawing(map) {
   const width = Math.max(...x) + pad, height = Math.max(...y) + pad, parts = [];
   const line = (attributes, colour) => { const node = svg("line", attributes); node.style.stroke = colour; return node; };
   bonds.forEach(([u, v], b) => {
-    const halo = line({ class: "halo", x1: x[u], y1: y[u], x2: x[v], y2: y[v] }, shade(map.bond_values[b], top));
+    const halo = line({ class: "halo", x1: x[u], y1: y[u], x2: x[v], y2: y[v] }, colourOf(map.bond_values[b], top));
     halo.append(svg("title", null, `${labels[u]}${u} to ${labels[v]}${v}: ${signed(map.bond_values[b])}`));
     parts.push(halo);
   });
   labels.forEach((label, i) => {
     const ring = svg("circle", { class: "atom", cx: x[i], cy: y[i], r: 10 }, svg("title", null, `${label}${i}: ${signed(values[i])}`));
-    ring.style.fill = shade(values[i], top);
+    ring.style.fill = colourOf(values[i], top);
     parts.push(ring);
   });
   const hidden = (i) => map.molecule && bonds.length > 0 && ["C", "c"].includes(labels[i]);
