@@ -20,14 +20,14 @@ old, new = slice(0, 4000), slice(4000, None)
 print(f"mean {y.mean():.2f}, variance {y.var():.1f}, largest {y.max():.0f}")
 
 # %%
-# Three losses with the same log link. Poisson takes the variance for the mean, so to its eyes every heavy
-# user is news, and the model learns from them what is not there: on new rows it is worse than a constant.
-# The negative binomial estimates how much counts vary beyond chance, and Tweedie the power by which the
-# variance grows with the mean.
+# Three losses with the same log link. Each estimates how much counts vary beyond chance, so that heavy users
+# are not taken for news: the Poisson model a factor by which the variance exceeds the mean (``scale_``), the
+# negative binomial one that grows with the mean, and Tweedie the power with which it grows.
 scores = {"constant": np.full(4000, y[old].mean())}
 for loss in ("poisson", "negative_binomial", "tweedie"):
     model = AdditiveKernelRegressor(loss=loss).fit(table[old], y[old])
     scores[loss] = model.predict(table[new])
+    print(f"{loss:20s} dispersion {model.scale_:.1f}")
 for name, mean in scores.items():
     print(f"{name:20s} deviance on new rows {mean_poisson_deviance(y[new], mean):.3f}")
 

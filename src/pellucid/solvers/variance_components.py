@@ -69,13 +69,15 @@ class Equations:
     moments : Moments
         Moments of the design.
     scale : float or None
-        σ² where it is known, as for counts and classes; None: it is estimated.
+        σ² where it is known, as for classes; None: it is estimated.
     n : float
         Number of observations.
+    least : float, default=0.0
+        Least σ² where it is estimated: counts vary as much as chance has it, or more.
     """
 
-    def __init__(self, moments: Moments, scale: float | None, n: float) -> None:
-        self.moments, self.scale, self.n = moments, scale, n
+    def __init__(self, moments: Moments, scale: float | None, n: float, least: float = 0.0) -> None:
+        self.moments, self.scale, self.n, self.least = moments, scale, n, least
         self._single: np.ndarray | None = None
         self._unit = 1.0
 
@@ -110,11 +112,12 @@ class Equations:
             root *= s.astype(root.dtype)
         free = max(self.n - 1.0 - edf.sum(), 1e-3 * self.n, 1e-12)
         floor = _LEAST_NOISE * max(m.square / max(self.n, 1.0), np.finfo(float).tiny)
-        scale = max(rss / free, floor) if self.scale is None else self.scale
-        if self.scale is None:
-            fitted = max(self.n - 1.0, 1.0) * float(np.log(max(penalised, floor * self.n)))
+        if self.scale is not None:
+            scale, fitted = self.scale, penalised / self.scale
         else:
-            fitted = penalised / scale
+            scale, most = max(rss / free, floor, self.least), max(self.n - 1.0, 1.0)
+            best = max(penalised / most, floor, self.least)  # σ² of largest likelihood
+            fitted = most * float(np.log(best)) + penalised / best
         return Components(beta, ridge, edf, scale, rss, root, -0.5 * (log_det + fitted))
 
     def _scaled(self, s: np.ndarray, *, single: bool) -> np.ndarray:

@@ -212,6 +212,25 @@ def test_intervals_are_for_squared_loss():
         model.predict_interval(X)
 
 
+def test_counts_that_vary_more_than_by_chance_are_no_signal():
+    rng = np.random.default_rng(3)
+    rows = rng.uniform(-1, 1, (1500, 6))
+    mean = np.exp(1.0 + 0.3 * rows[:, 0])
+    y = rng.poisson(mean * rng.gamma(0.25, 4.0, 1500))  # variance μ + 4 μ²
+    model = AdditiveKernelRegressor(loss="poisson").fit(rows[:1000], y[:1000])
+    pearson = np.mean((y - mean) ** 2 / mean)
+    assert pearson > 8
+    assert 0.7 * pearson < model.scale_ < 1.3 * pearson
+    found, truth = np.log(model.predict(rows[1000:])), np.log(mean[1000:])
+    assert np.sqrt(np.mean((found - truth) ** 2)) < 0.2
+    assert model.edf_ < 6
+
+
+def test_counts_that_vary_less_than_by_chance_have_its_dispersion():
+    model = AdditiveKernelRegressor(0, loss="poisson").fit(X, np.rint(np.exp(1.0 + X[:, 0])))
+    assert model.scale_ == 1.0
+
+
 def test_classifier_beats_chance_and_sums_to_one():
     for name in ("logistic", "classes"):
         model, y = MODELS[name]

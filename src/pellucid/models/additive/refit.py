@@ -112,7 +112,7 @@ def _quadratic(
     n = problem.total
 
     def solve(moments: Moments) -> Components:
-        return Equations(moments, problem.scale, n).solve(ridge)
+        return Equations(moments, problem.scale, n, problem.least_scale).solve(ridge)
 
     return solved(problem, basis, eta, solve, expected=expected)
 
@@ -141,10 +141,19 @@ def _descend(problem: Rows, state: State, A: np.ndarray) -> State:
     moments, metric = _quadratic(problem, basis, ridge, at.eta)  # degrees of freedom are those here
     fit = replace(metric, beta=at.beta)
     here = replace(state, fit=fit, moments=moments, intercept=at.intercept, eta=at.eta, converged=done)
-    return here if cone is None else _settle(here, A, cone, problem.total, problem.scale)
+    if cone is None:
+        return here
+    return _settle(here, A, cone, problem.total, problem.scale, problem.least_scale)
 
 
-def _settle(state: State, A: np.ndarray, held: ConeSolution, n: float, known_scale: float | None) -> State:
+def _settle(
+    state: State,
+    A: np.ndarray,
+    held: ConeSolution,
+    n: float,
+    known_scale: float | None,
+    least: float = 0.0,
+) -> State:
     """Degrees of freedom, scale and covariance with the binding constraints kept.
 
     With R' of :func:`held_by` the effective degrees of freedom of a column are the diagonal of R'ᵀR'G.
@@ -157,7 +166,7 @@ def _settle(state: State, A: np.ndarray, held: ConeSolution, n: float, known_sca
     rss = moments.square - 2.0 * float(fit.beta @ moments.c) + float(fit.beta @ (moments.G @ fit.beta))
     scale = fit.scale
     if known_scale is None:
-        scale = max(rss / max(n - 1.0 - edf.sum(), 1e-3 * n), np.finfo(float).tiny)
+        scale = max(rss / max(n - 1.0 - edf.sum(), 1e-3 * n), np.finfo(float).tiny, least)
     return replace(state, fit=replace(fit, edf=edf, scale=scale, rss=max(rss, 0.0), root=root))
 
 

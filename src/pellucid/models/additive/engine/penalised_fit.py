@@ -84,7 +84,7 @@ def _updated(
     exact: bool,
 ) -> tuple[Components, Prior]:
     """Solution of the equations of one step, and the prior after so many updates on them."""
-    equations = Equations(moments, problem.scale, problem.total)
+    equations = Equations(moments, problem.scale, problem.total, problem.least_scale)
     for _ in range(updates):
         fit = equations.solve(ridges(basis, prior, scale), rough=True)
         prior, scale = prior.updated(basis, fit), fit.scale
@@ -97,7 +97,7 @@ def common_variance(problem: Rows, state: State, candidates: Sequence[float], le
     It is zero unless the logarithm of the likelihood gains ``least`` by it. Pairs that have no columns, as
     their evidence was less, would have it too: their curves count.
     """
-    equations = Equations(state.moments, problem.scale, problem.total)
+    equations = Equations(state.moments, problem.scale, problem.total, problem.least_scale)
     kind = state.prior.kinds[2]
     now, absent = kind.common, kind.absent.count @ kind.absent.curves
 
@@ -200,7 +200,7 @@ def _quadratic(problem: Rows, state: State, *, expected: bool) -> tuple[Moments,
         problem,
         state.basis,
         state.eta,
-        lambda m: Equations(m, problem.scale, n).solve(ridge),
+        lambda m: Equations(m, problem.scale, n, problem.least_scale).solve(ridge),
         expected=expected,
     )
 

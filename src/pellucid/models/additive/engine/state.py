@@ -45,13 +45,18 @@ class Fitted:
 
     @property
     def discrete(self) -> bool:
-        """Whether targets are classes, counts or events: their dispersion is known."""
+        """Whether targets are classes, counts or events: how they vary by chance is known."""
         return self.loss.kind != "regression"
 
     @property
     def scale(self) -> float | None:
         """Dispersion where the loss fixes it; None where it is estimated."""
-        return 1.0 if self.discrete else None
+        return 1.0 if self.discrete and self.loss.name != "poisson" else None
+
+    @property
+    def least_scale(self) -> float:
+        """Least dispersion where it is estimated: counts may vary more than by chance."""
+        return 1.0 if self.loss.name == "poisson" else 0.0
 
 
 @dataclass(frozen=True)

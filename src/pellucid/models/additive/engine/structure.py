@@ -271,7 +271,7 @@ def least_variance(problem: Rows, state: State) -> float:
         return SIGNAL * state.fit.scale / problem.total
     eta = _eta(problem, state)
     if problem.discrete:
-        return SIGNAL * 4.0 / information(problem, eta)
+        return SIGNAL * 4.0 * state.fit.scale / information(problem, eta)
     return SIGNAL * state.fit.scale / problem.curvature(eta)
 
 
