@@ -194,7 +194,9 @@ class Axis:
         """
         k, m = len(self.knots), len(self)
         if self.flat:
-            return Basis(np.empty(0), np.empty(0, dtype=np.intp), np.zeros((m + 1, 0)), False)
+            return Basis(
+                np.empty(0), np.empty(0, dtype=np.intp), np.zeros((m + 1, 0)), np.zeros((m, 0)), False
+            )
         if self.unordered:
             columns, frequency = _of_levels(self.mass, n_columns)
             part = np.full(len(frequency), LEVEL)
@@ -214,7 +216,8 @@ class Axis:
         columns /= np.sqrt(self.mass @ columns**2)
         largest = columns[np.abs(columns).argmax(axis=0), np.arange(columns.shape[1])]
         columns *= np.where(largest < 0, -1.0, 1.0)
-        return Basis(frequency, part, np.vstack([columns, np.zeros(columns.shape[1])]), self.repeats)
+        square = np.square(columns[self.mass > _NO_MASS])
+        return Basis(frequency, part, np.vstack([columns, np.zeros(columns.shape[1])]), square, self.repeats)
 
 
 @dataclass(frozen=True)
@@ -237,6 +240,7 @@ class Basis:
     frequency: np.ndarray
     part: np.ndarray
     table: np.ndarray
+    square: np.ndarray
     repeats: bool
 
     def __len__(self) -> int:

@@ -60,7 +60,13 @@ def _normed(basis: Basis, powers: Mapping[str, float], alone: Mapping[str, int])
         found |= {name: np.where(curved, frequency**-power, 0.0) for name, power in powers.items()}
         if not alone and not curved.any():
             found = {"line": np.ones(len(part))}
-    return {name: shape / shape.sum() for name, shape in found.items() if shape.any()}
+    return {name: shape / _size(basis, shape) for name, shape in found.items() if shape.any()}
+
+
+def _size(basis: Basis, shape: np.ndarray) -> float:
+    """Variance of a function with these prior variances, where it varies: a mean over points."""
+    variance = basis.square @ shape
+    return float(variance @ variance / variance.sum())
 
 
 class Bases:

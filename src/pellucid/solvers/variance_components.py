@@ -10,7 +10,7 @@ and the derivative of the restricted likelihood by log d_j is (β_j²/d_j - edf_
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,6 +55,11 @@ class Components:
         """Block of H⁻¹ for some columns."""
         R = self.root[:, members]
         return R.T @ R
+
+    def about_mean(self, skew: np.ndarray) -> Components:
+        """The same with posterior means in place of modes, for Σ s_i v_i ℓ'''(η_i) z_i."""
+        shift = self.root.T @ (self.root @ skew.astype(self.root.dtype))
+        return replace(self, beta=self.beta - 0.5 * self.scale * shift)
 
     def gcv(self, n: float) -> float:
         """Generalised cross-validation score: mean squared error if a row were left out, by its average."""

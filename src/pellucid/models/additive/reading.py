@@ -139,7 +139,7 @@ def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarra
         fit, expected = state.if_there
         post = state.prior.posteriors[term]
         first, second = evidence(fit, s).function_moments(
-            functions, (np.exp(2.0 * T) + post.common) / expected[term].sum(), post.weight
+            functions, np.exp(2.0 * T) / expected[term].sum(), post.weight
         )
         fitted = functions @ state.fit.beta[s]
         variance = second - 2.0 * first * fitted + fitted**2

@@ -70,8 +70,6 @@ class Kind:
         π, probability that there is something in a term.
     centre : float
         μ, the usual logarithm of the standard deviation of a term in which there is something.
-    common : float
-        τ₀², variance that every term has, however little there is in it.
     absent : Absent
         Terms of the kind that have no columns.
     shares : dict from names of shapes to ndarray
@@ -80,7 +78,6 @@ class Kind:
 
     inclusion: float = 0.5
     centre: float = field(default_factory=lambda: float(np.log(USUAL)))
-    common: float = 0.0
     absent: Absent = field(default_factory=Absent)
     shares: Mapping[tuple[str, ...], np.ndarray] = field(default_factory=dict)
 
@@ -106,7 +103,7 @@ class Kind:
             weight += (included / there[:n]) @ _DENSITY
         weight *= np.maximum(likelihood[:n], 1e-300)
         weight /= weight.sum(axis=1, keepdims=True)
-        found = [Posterior(float(r), w, self.common) for r, w in zip(rho, weight, strict=True)]
+        found = [Posterior(float(r), w) for r, w in zip(rho, weight, strict=True)]
         return replace(self, inclusion=float(p.sum(axis=1) @ _PI), centre=float(p.sum(axis=0) @ T)), found
 
 
@@ -130,13 +127,10 @@ class Posterior:
         ρ, probability that there is something in the term.
     weight : ndarray of shape (len(T),)
         Probabilities of t, if there is.
-    common : float
-        τ₀² of its kind.
     """
 
     inclusion: float
     weight: np.ndarray
-    common: float = 0.0
 
     @property
     def spread(self) -> float:
@@ -146,13 +140,13 @@ class Posterior:
 
     @property
     def variance(self) -> float:
-        """Variance that takes the place of the distribution: ρ e^{2 E t} + τ₀²."""
-        return max(self.inclusion, LEAST) * float(np.exp(2.0 * (self.weight @ T))) + self.common
+        """Variance that takes the place of the distribution: ρ e^{2 E t}."""
+        return max(self.inclusion, LEAST) * float(np.exp(2.0 * (self.weight @ T)))
 
     @property
     def expected(self) -> float:
-        """Expected variance, if there is something in the term: E e^{2t} + τ₀²."""
-        return float(self.weight @ np.exp(2.0 * T)) + self.common
+        """Expected variance, if there is something in the term: E e^{2t}."""
+        return float(self.weight @ np.exp(2.0 * T))
 
 
 @dataclass(frozen=True)
@@ -209,13 +203,11 @@ class Prior:
         return Prior(left(self.variances), kinds, left(self.posteriors), left(self.curves))
 
     def kept(self) -> list[Term]:
-        """Terms in which something is probable enough, or that have a variance in common."""
+        """Terms in which something is probable enough."""
         return [
             t
             for t in self.variances
-            if self.kinds[len(t)].common > 0
-            or t not in self.posteriors
-            or self.posteriors[t].inclusion >= STAYS[len(t)]
+            if t not in self.posteriors or self.posteriors[t].inclusion >= STAYS[len(t)]
         ]
 
     @property
@@ -234,16 +226,6 @@ class Prior:
             for t, v in self.variances.items()
         }
 
-    def with_common(self, axes: Axes, variance: float) -> Prior:
-        """The same with a variance that all pairs have in common, on top of what each has of its own."""
-        kind = self.kinds[2]
-        more = variance - kind.common
-        new = {
-            t: v + more * kind.usual_shares(axes.shapes(t)[0]) if len(t) == 2 else v
-            for t, v in self.variances.items()
-        }
-        return replace(self, variances=new, kinds={**self.kinds, 2: replace(kind, common=variance)})
-
     def updated(self, basis: TermBasis, fit: Components) -> Prior:
         """The prior after one look at a fit of it."""
         kinds, variances = dict(self.kinds), dict(self.variances)
@@ -253,7 +235,14 @@ class Prior:
             if not places:
                 continue
             terms = [basis.terms[t] for t in places]
-            seen = np.array([self._curve(basis, t, fit) for t in places])
+            seen = np.array(
+                [
+                    evidence(fit, basis.slices[t]).log_bayes_factor(
+                        np.exp(2.0 * T) / self.variances[basis.terms[t]].sum()
+                    )
+                    for t in places
+                ]
+            )
             kind, found = kinds[size].learned(seen)
             curves |= dict(zip(terms, seen, strict=True))
             posteriors |= dict(zip(terms, found, strict=True))
@@ -263,15 +252,6 @@ class Prior:
                 )
             kinds[size] = replace(kind, shares=_usual_shares(basis, places, variances, found))
         return Prior(variances, kinds, posteriors, curves)
-
-    def _curve(self, basis: TermBasis, t: int, fit: Components) -> np.ndarray:
-        """Log B at all values of the grid, for a variance on top of the common one."""
-        term = basis.terms[t]
-        now, common = self.variances[term].sum(), self.kinds[len(term)].common
-        curve = evidence(fit, basis.slices[t]).log_bayes_factor(
-            np.append(np.exp(2.0 * T) + common, common) / now
-        )
-        return curve[:-1] - curve[-1]
 
     def _shares(self, basis: TermBasis, t: int, fit: Components) -> np.ndarray:
         """New shares of the shapes of a term."""

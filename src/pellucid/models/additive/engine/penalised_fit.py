@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,7 +11,8 @@ from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
-from pellucid.models.additive.engine.hierarchy import Prior, T
+from pellucid.models.additive.engine.held_out import skewness
+from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.models.additive.engine.newton import PenalisedLoss
 from pellucid.models.additive.engine.state import State
 from pellucid.solvers.variance_components import Components, Equations
@@ -59,7 +59,7 @@ def penalised_fit(
     steps = 1 if problem.quadratic else newton_steps
     for step in range(steps):
         last = exact and step == steps - 1
-        solve = partial(_updated, problem, basis, prior, scale, updates, exact=last)
+        solve = partial(_updated, problem, basis, prior, scale, updates, eta, exact=last)
         moments, (fit, new_prior) = solved(problem, basis, eta, solve)
         intercept = intercept_beside(problem, moments, fit.beta)
         new = predictor(problem, basis, fit.beta, intercept)
@@ -79,36 +79,20 @@ def _updated(
     prior: Prior,
     scale: float,
     updates: int,
+    eta: Vector,
     moments: Moments,
     *,
     exact: bool,
 ) -> tuple[Components, Prior]:
     """Solution of the equations of one step, and the prior after so many updates on them."""
     equations = Equations(moments, problem.scale, problem.total, problem.least_scale)
+    skew: np.ndarray | None = None
     for _ in range(updates):
         fit = equations.solve(ridges(basis, prior, scale), rough=True)
-        prior, scale = prior.updated(basis, fit), fit.scale
+        if skew is None:
+            skew = skewness(problem, basis, moments, fit, eta)
+        prior, scale = prior.updated(basis, fit.about_mean(skew)), fit.scale
     return equations.solve(ridges(basis, prior, scale), rough=not exact), prior
-
-
-def common_variance(problem: Rows, state: State, candidates: Sequence[float], least: float) -> float:
-    """The variance that all pairs have in common, of largest restricted likelihood.
-
-    It is zero unless the logarithm of the likelihood gains ``least`` by it. Pairs that have no columns, as
-    their evidence was less, would have it too: their curves count.
-    """
-    equations = Equations(state.moments, problem.scale, problem.total, problem.least_scale)
-    kind = state.prior.kinds[2]
-    now, absent = kind.common, kind.absent.count @ kind.absent.curves
-
-    def likelihood(variance: float) -> float:
-        prior = state.prior.with_common(state.basis.axes, variance)
-        fit = equations.solve(ridges(state.basis, prior, state.fit.scale), rough=True)
-        return fit.likelihood + (float(np.interp(0.5 * np.log(variance), T, absent)) if variance > 0 else 0.0)
-
-    values = [likelihood(now), *(likelihood(now + v) for v in candidates)]
-    best = int(np.argmax(values))
-    return now if values[best] < values[0] + least else now + candidates[best - 1]
 
 
 def ridges(basis: TermBasis, prior: Prior, scale: float) -> np.ndarray:

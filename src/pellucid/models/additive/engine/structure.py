@@ -28,7 +28,7 @@ from pellucid.models.additive.engine.design import predictor
 from pellucid.models.additive.engine.hierarchy import Prior, T
 from pellucid.models.additive.engine.loss_numbers import renewed_loss, started, with_loss_of
 from pellucid.models.additive.engine.pace import Pace
-from pellucid.models.additive.engine.penalised_fit import common_variance, penalised_fit, settled
+from pellucid.models.additive.engine.penalised_fit import penalised_fit, settled
 from pellucid.models.additive.engine.state import Problem, State, information
 
 KNOTS, PAIR_KNOTS = 256, 96  # of a numeric feature, in main effects and in pairs
@@ -38,12 +38,9 @@ WORK = 3e11  # multiplications, counted twice, that moments and solutions of one
 SOLUTIONS = 8  # times F³, twice what the eleven solutions F³/3 of one set of columns take
 PAIR_COLUMNS = 8  # of a pair to begin with
 SIGNAL = 0.05  # prior variance of a column over its sampling variance, below which it is left out
-COMMON = tuple(4.0**-k for k in range(1, 9))  # variances that all pairs may have in common
-CLEARLY = 3.0  # gain of log likelihood for it
-COMMONS = 2  # times that it is looked for
 ROUNDS = ("columns", "smoothness")  # in which columns are shared out by prior variance
 FEW = 1000  # columns that few rows may have, too
-UPDATES = 10  # of the prior on the moments of squared loss
+UPDATES = 5  # of the prior on the moments of squared loss
 FOLDS, FOLD_ROWS = 5, 1500  # folds that show what the choice of terms costs, and rows up to which they do
 
 
@@ -225,12 +222,6 @@ def found_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
         basis = TermBasis.of(axes, picks, first_picks(axes, tried, share))
         sample = with_loss_of(problem.some(_rows_for(basis.size)), state)
         state = penalised_fit(sample, basis, prior, state, updates=updates_of(problem))
-        for _ in range(COMMONS):
-            common = common_variance(sample, state, COMMON, CLEARLY)
-            if common == state.prior.kinds[2].common:
-                break
-            prior = state.prior.with_common(axes, common)
-            state = penalised_fit(sample, basis, prior, state, updates=updates_of(problem))
     wanted.pace.done("pairs")
     return state
 
