@@ -233,6 +233,8 @@ class Basis:
         What each column is: ``LINE``, ``CURVE``, ``POINT`` or ``LEVEL``.
     table : ndarray of shape (m + 1, r)
         The columns at the points; the last row is zero, for values that are nowhere.
+    square : ndarray of shape (points that rows are at, r)
+        Squares of the columns there: how much a function varies at a point follows from these.
     repeats : bool
         Whether values occur often enough to tell a jump from noise.
     """

@@ -8,13 +8,11 @@ import numpy as np
 
 from pellucid.data.labels import class_probabilities, winner
 from pellucid.effects.loo import LeaveOneOut
-from pellucid.features.term_basis import TermBasis
 from pellucid.linalg import power_of_two, side_by_side
-from pellucid.linalg.moments import Moments, blocks
+from pellucid.linalg.moments import blocks
 from pellucid.losses import Ordinal
-from pellucid.models.additive.engine.all_rows import Rows, Vector
+from pellucid.models.additive.engine.all_rows import Rows
 from pellucid.models.additive.engine.state import Problem, State
-from pellucid.solvers.variance_components import Components
 
 _WORK = 3e10  # multiplications that exact leverages may cost; beyond, of some rows
 _LARGEST = 1.0 - 1e-6  # leverage
@@ -98,25 +96,3 @@ def loo_report(
     return LeaveOneOut(
         predictions, residuals, h, float(mse) if single else mse, None, wrong, float(root) if single else root
     )
-
-
-def skewness(problem: Rows, basis: TermBasis, moments: Moments, fit: Components, eta: Vector) -> np.ndarray:
-    """Σ s_i v_i ℓ'''(η_i) (z_i - z̄) over the rows, v_i being the variance of a predictor."""
-    out = np.zeros(basis.size)
-    if problem.quadratic or problem.loss.link == "identity" or not basis.size:
-        return out
-    at_hand, eta = problem.at_hand, problem.here(eta)
-    rows = at_hand.sample(int(max(SKEW_ROWS, 3e9 / basis.size**2)))
-    some, eta = at_hand.part(rows).beside(eta[rows]), eta[rows]
-    h = 1e-3
-    third = (some.loss.curvature(some.y, eta + h) - some.loss.curvature(some.y, eta - h)) / (2 * h)
-    root: np.ndarray = fit.root.astype(np.float32)
-    mean: np.ndarray = moments.column_mean.astype(np.float32)[:, None]
-    for part in blocks(len(rows), basis.size, np.float32):
-        Z = basis.design(some.X[part], np.float32) - mean
-        v = np.sum(np.square(root @ Z), axis=0) + 1.0 / moments.total
-        out += Z @ (some.weight[part] * third[part] * v).astype(np.float32)
-    return out * (problem.total / some.total)
-
-
-SKEW_ROWS = 2000

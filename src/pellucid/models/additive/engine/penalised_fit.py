@@ -11,9 +11,9 @@ from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
-from pellucid.models.additive.engine.held_out import skewness
 from pellucid.models.additive.engine.hierarchy import Prior
 from pellucid.models.additive.engine.newton import PenalisedLoss
+from pellucid.models.additive.engine.skewness import skewness
 from pellucid.models.additive.engine.state import State
 from pellucid.solvers.variance_components import Components, Equations
 
