@@ -219,6 +219,13 @@ def test_labels_cannot_be_mistaken_for_subtrees():
     assert WeisfeilerLehman(1, normalise=False)([tree], [name])[0, 0] == 0.0
 
 
+def test_labels_of_edges_and_nodes_do_not_run_together():
+    found = WeisfeilerLehman(1).occurrences((["11", "1", "2"], [(0, 1), (1, 2)], ["1", "11"]))
+    assert {"11(1~1)", "1(11~2,1~11)", "2(11~1)"} < set(found)
+    found = WeisfeilerLehman(1).occurrences((["-C", "C", "C"], [(0, 1), (1, 2)], ["-", ""]))
+    assert {"-C(-C)", "C(-~-C,C)", "C(C)"} < set(found)
+
+
 def test_networkx():
     networkx = pytest.importorskip("networkx")
     graph = networkx.Graph()

@@ -69,6 +69,10 @@ def test_fragments_cover_atoms_and_bonds(Chem):
     )
 
 
+def test_names_of_atoms_tell_their_hydrogens(Chem):
+    assert {name.split()[0] for name in Tanimoto(0).occurrences("CCO")} == {"[CH3]", "[CH2]", "[OH]"}
+
+
 def test_salts_have_fragments_in_each_ion(Chem):
     salt, acid = "[Na+].CC(=O)[O-]", "CC(=O)[O-]"
     found = Tanimoto(radius=1).occurrences(salt)

@@ -131,7 +131,9 @@ def fragment_name(smiles: str, kind: str, place: np.ndarray, code: int) -> str:
         pairs = [bonds_of(smiles)[bond] for bond in bonds]
         bonds = [mol.GetBondBetweenAtoms(number[u], number[v]).GetIdx() for u, v in pairs]
         atoms, root = [number[atom] for atom in atoms], number[root]
-    text = rdkit_chem().MolFragmentToSmiles(mol, atoms, bonds, rootedAtAtom=root)
+    text = rdkit_chem().MolFragmentToSmiles(
+        mol, atoms, bonds, rootedAtAtom=root, allHsExplicit=len(atoms) == 1
+    )
     return f"{text} [{code:x}]"
 
 

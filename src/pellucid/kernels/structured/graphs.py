@@ -162,7 +162,7 @@ class WeisfeilerLehman(GraphKernel):
             else:
                 marks = graph.edge_labels if self.edge_labels else ()
                 around = sorted(
-                    (plain(marks[e]) if marks else "") + self._name(batch, start + u, depth - 1, seen)
+                    _reached(marks[e] if marks else "", self._name(batch, start + u, depth - 1, seen))
                     for u, e in graph.neighbours[node - start]
                 )
                 name = _short(f"{self._name(batch, node, depth - 1, seen)}({','.join(around)})")
@@ -259,6 +259,12 @@ def plain(label: str) -> str:
     if label.isalnum():
         return label
     return "".join(f"\\{c}" if c in "(),~\\…" else c for c in label)
+
+
+def _reached(mark: str, name: str) -> str:
+    """A neighbour with the label of the edge to it: ``=O``, or ``1~O`` where the two would run together."""
+    apart = name[:1].isalnum() if len(mark) == 1 and not mark.isalnum() else not mark
+    return plain(mark) + ("" if apart else "~") + name
 
 
 def _short(label: str) -> str:
