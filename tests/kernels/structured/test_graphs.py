@@ -281,6 +281,12 @@ def test_bad_graphs(graph, message):
         WeisfeilerLehman()([graph])
 
 
+def test_equal_numbers_are_the_same_label():
+    whole, floats = ([1, 2], [(0, 1)], [3]), (np.array([1.0, 2.0]), [(0, 1)], [3.0])
+    assert read_graph(floats) == read_graph(whole)
+    assert read_graph(([0.5, 1], [])).labels == ("0.5", "1")
+
+
 def test_unseen_labels_match_nothing():
     known, new = (["A", "A"], [(0, 1)]), (["Z", "Z"], [(0, 1)])
     assert WeisfeilerLehman()([new], [known])[0, 0] == 0.0

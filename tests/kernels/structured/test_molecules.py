@@ -93,6 +93,7 @@ def test_molecules_of_rdkit_are_as_good_as_smiles(Chem):
         ("c1ccc", "row 1: 'c1ccc' is not a molecule"),
         ("", "row 1: '' is not a molecule"),
         (None, "row 1: expected SMILES, got a missing value"),
+        ("C\u2013C", "row 1: .* is not a molecule: SMILES have no '\u2013'"),
     ],
 )
 def test_what_is_not_a_molecule_is_named(Chem, bad, message):

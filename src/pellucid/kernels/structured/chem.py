@@ -25,6 +25,9 @@ def rdkit_chem() -> Any:
 def molecule(smiles: str) -> Any:
     """The molecule that a SMILES string stands for."""
     chem = rdkit_chem()
+    if not smiles.isascii():  # RDKit would read up to there, and say nothing
+        strange = next(c for c in smiles if not c.isascii())
+        raise ValueError(f"{smiles[:60]!r} is not a molecule: SMILES have no {strange!r}.")
     from rdkit.rdBase import BlockLogs
 
     with BlockLogs():  # what it would print is in our error
