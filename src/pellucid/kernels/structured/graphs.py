@@ -125,25 +125,26 @@ class WeisfeilerLehman(GraphKernel):
     def _occurrences(self, objects: np.ndarray, covers: int = 0) -> Occurrences:
         batch = Batch.of([read_graph(item) for item in objects], self.edge_labels)
         colours, parts, n_parts = batch.labels, [], 0
-        first: list[np.ndarray] = []  # of each part, a node from which it is seen
         for depth in range(self.depth + 1):
             if depth:
                 colours = batch.refine(colours)
-            n_colours = int(colours.max(initial=-1)) + 1
-            node = np.zeros(n_colours, dtype=np.intp)
-            node[colours[::-1]] = np.arange(len(colours))[::-1]
-            first.append(node)
             parts.append(colours + n_parts)
-            n_parts += n_colours
-        depth_of = np.repeat(np.arange(self.depth + 1), [len(nodes) for nodes in first])
-        node_of = np.concatenate(first)
+            n_parts += int(colours.max(initial=-1)) + 1
+        part, n_nodes = np.concatenate(parts), len(batch.labels)
         seen: dict[tuple[int, int], str] = {}
+
+        def names(chosen: np.ndarray) -> list[str]:
+            first = np.zeros(n_parts, dtype=np.intp)  # place at which each part is seen first
+            first[part[::-1]] = np.arange(len(part))[::-1]
+            places = (divmod(int(first[p]), n_nodes) for p in chosen)
+            return [self._name(batch, node, depth, seen) for depth, node in places]
+
         return Occurrences(
             np.tile(batch.row, self.depth + 1),
-            np.concatenate(parts),
-            np.ones(len(batch.labels) * (self.depth + 1)),
+            part,
+            np.ones(len(part)),
             n_parts,
-            lambda chosen: [self._name(batch, int(node_of[p]), int(depth_of[p]), seen) for p in chosen],
+            names,
             [
                 cover
                 for depth in range(self.depth + 1)
