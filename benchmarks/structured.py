@@ -5,7 +5,8 @@
     python benchmarks/structured.py lipophilicity --folds 1 --only "Tanimoto + WL"
 
 Parameters of kernels and alpha are chosen by leave-one-out on the training rows alone, for the hinge loss by
-ten folds of them. Needs RDKit, and the data sets in the folder PELLUCID_DATA; the rival of MUTAG needs GraKeL.
+ten folds of them. Needs RDKit, and the data sets in the folder PELLUCID_DATA; the rival of MUTAG needs
+GraKeL.
 """
 
 from __future__ import annotations
