@@ -11,8 +11,8 @@ Seen so far. Quantiles, 800 training rows, one split or two, as parts of the los
 landmarks and two splits, pumadyn8nh 0.94 with levels 0.088, 0.498 and 0.907, pumadyn8nm 0.79 with 0.089,
 0.490 and 0.894: within 1.5 points, beside 0.122, 0.499, 0.859 and 0.171, 0.493, 0.799 of LightGBM. With 800
 rows levels of eight splits were 0.090, 0.494 and 0.905 on average (LightGBM: 0.191, 0.500, 0.802); by table
-they were off by up to 2.3 points, and chance alone makes about one for 0.1 and two for 0.5 in a split. Counts,
-Poisson deviance:
+they were off by up to 2.3 points, and chance alone makes about one for 0.1 and two for 0.5 in a split.
+Counts, Poisson deviance:
 fremtpl_freq with 40 000 rows 0.2510 of the additive Poisson model beside 0.2525 of LightGBM and 0.2559 of a
 constant; randhie with 8000 rows 4.255 of the additive and 4.326 of the kernel Poisson model beside 4.139 and
 4.836 (with 4000 rows of another draw 4.060 beside 4.072 and 4.453). The rows of randhie are years of people
