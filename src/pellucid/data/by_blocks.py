@@ -8,8 +8,9 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from pellucid.data.source import Block, LocalSource
+from pellucid.data.source import ROLES, Block, LocalSource
 from pellucid.data.source_kinds import as_source, is_source
 from pellucid.data.table import as_frame
 
@@ -24,9 +25,11 @@ def in_blocks(method: F) -> F:
     """
 
     @wraps(method)
-    def by_block(self: Any, X: Any, **known: Any) -> Any:
-        if type(X) is np.ndarray or not is_source(X):
-            return method(self, X, **known)
+    def by_block(self: Any, X: Any, *more: Any, **known: Any) -> Any:
+        asked = more or not known.keys() <= set(ROLES)  # for more than one array
+        if type(X) is np.ndarray or asked or not getattr(self, "_reads_vectors", True) or not is_source(X):
+            return method(self, X, *more, **known)
+        check_is_fitted(self)
         source = as_source(X, **known)
         assert source is not None
         work = _OfBlock(self, method.__name__)

@@ -67,6 +67,19 @@ def lots(columns: Sequence[np.ndarray], block: int) -> np.ndarray:
     return out
 
 
+def in_order_of_lots(columns: Sequence[np.ndarray], most: int) -> np.ndarray:
+    """Positions of the rows of the smallest lots, in their order: a random sample, shuffled.
+
+    Examples
+    --------
+    >>> x = np.arange(1000.0)
+    >>> some, other = in_order_of_lots([x], 100), in_order_of_lots([x[::-1]], 100)
+    >>> bool(np.array_equal(x[some], x[::-1][other]))
+    True
+    """
+    return np.argsort(lots(columns, 0), kind="stable")[:most]
+
+
 def fold_rows(columns: Sequence[np.ndarray], k: int) -> np.ndarray:
     """Fold of each row, from 0 to k - 1: by what rows hold, so that equal rows are in one fold.
 

@@ -10,11 +10,10 @@ from pellucid.effects import AlphaPath
 from pellucid.kernels import Kernel, Linear, Precomputed
 from pellucid.linalg import is_sparse, require_memory, symmetrise
 from pellucid.models.kernel_fit.landmark_fit import fit_landmarks
-from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings, relative_alphas
+from pellucid.models.kernel_fit.ridge_types import RidgeFit, RowsBeyond, Score, Settings, relative_alphas
 from pellucid.models.kernel_fit.tall_fit import fit_iterative
 from pellucid.solvers import (
     CRITERIA,
-    TALL,
     Choice,
     CholeskySolver,
     PrimalSolver,
@@ -41,18 +40,24 @@ def fit_ridge(
     *,
     score: Score | None = None,
     path: AlphaPath | None = None,
+    drawn: np.ndarray | None = None,
+    beyond: RowsBeyond | None = None,
 ) -> RidgeFit:
     """Fit targets of shape (n, q) to rows of positive weight, choosing alpha where the settings ask for it.
 
     ``score`` is a figure to keep along the path over alphas; a ``path`` that was already walked is chosen
-    from.
+    from. Landmarks are chosen among the rows ``drawn``. Rows ``beyond`` those at hand are for landmarks.
     """
     n = len(Y)
+    if beyond is not None:
+        choice = Choice("landmarks", f"{beyond.n_rows} rows come in blocks")
+        return fit_landmarks(kernel, X, Y, weight, settings, choice, score, drawn, beyond)
     n_features = _primal_count(kernel, X, settings)
     choice = choose(kernel, X, settings)
-    if choice.name in TALL:
-        tall = fit_iterative if choice.name == "iterative" else fit_landmarks
-        return tall(kernel, X, Y, weight, settings, choice, score)
+    if choice.name == "iterative":
+        return fit_iterative(kernel, X, Y, weight, settings, choice, score)
+    if choice.name == "landmarks":
+        return fit_landmarks(kernel, X, Y, weight, settings, choice, score, drawn)
     if settings.criterion is None:
         candidates: np.ndarray | None = np.unique(settings.alpha)
     elif path is not None:
