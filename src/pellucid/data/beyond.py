@@ -15,18 +15,19 @@ def refuse_rows_beyond_memory(estimator: Any, X: Any) -> None:
 
     Examples
     --------
-    >>> from pellucid import KernelRidge
-    >>> KernelRidge().fit("rows/", "y")
+    >>> from pellucid import KernelClassifier
+    >>> KernelClassifier().fit("rows/", "y")
     Traceback (most recent call last):
         ...
-    TypeError: KernelRidge needs rows in memory here, and a path is rows that come in blocks. Pass ...
+    TypeError: KernelClassifier needs rows in memory here, and a path is rows that come in blocks. Pass ...
     """
     what = _what(X)
     if what is not None:
         raise TypeError(
             f"{type(estimator).__name__} needs rows in memory here, and {what} is rows that come in blocks. "
             f"Pass a table of a sample of them, {_MANY} at most or so; fit and predict of "
-            f"AdditiveKernelRegressor and AdditiveKernelClassifier take all of them."
+            f"AdditiveKernelRegressor, AdditiveKernelClassifier, KernelRidge and KernelRidgeClassifier take "
+            f"all of them."
         )
 
 

@@ -22,12 +22,13 @@ from pellucid.linalg import row_blocks, times_upper
 from pellucid.linalg.factor import mirror
 
 Columns = Callable[[np.ndarray], np.ndarray]  # from numbers of rows to k(x, C) of shape (k, m), C-contiguous
+_BLOCK_BYTES = 1 << 23  # larger blocks leave the cache, and are new pages each time
 _RECENT = 8192  # rows whose products are summed up in single precision
 
 
 def blocks_of(n_rows: int, m: int) -> list[slice]:
     """Blocks of rows for features of ``m`` landmarks."""
-    return list(row_blocks(n_rows, 8.0 * m))
+    return list(row_blocks(n_rows, 8.0 * m, _BLOCK_BYTES))
 
 
 @dataclass(frozen=True)

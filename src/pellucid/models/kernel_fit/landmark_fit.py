@@ -26,7 +26,7 @@ from pellucid.solvers import Choice
 from pellucid.solvers.landmark_sums import Columns, LandmarkSums, ResidualSums, blocks_of
 from pellucid.solvers.landmarks import LandmarkSolver
 
-PROPOSED = 4  # rows per landmark among which landmarks are chosen
+PROPOSED = 2  # rows per landmark among which landmarks are chosen: of more, too many are far from all others
 _PATH_ROWS = 5000  # rows whose leave-one-out errors choose alpha; the sums are those of all rows
 _SINGLE_WORK = 1e7  # rows times landmarks from which float32 is worth having
 _SINGLE_ALPHA = 3e-8  # below this share of the largest eigenvalue alpha does not cover rounding in float32
@@ -250,6 +250,7 @@ def _assemble(
     loss = np.einsum("n,nq->q", weight, residuals**2)
     if beyond:
         loss = np.array([solver.solved(float(a)).squares[k] for k, a in enumerate(alphas)])
+    dof = np.array([solver.dof(float(a)) for a in alphas]) if beyond else np.zeros(0)
     quadratic = loss / alphas + np.einsum("mq,mq->q", coef, coef)
     free = max(solver.observations - solver.fit_intercept, 1.0)
     here = AlphaPath.of(fits)
@@ -271,9 +272,7 @@ def _assemble(
         choice,
         criteria,
         centres=centres,
-        of_all=OfAll(solver.n_rows, solver.observations, np.array([solver.dof(float(a)) for a in alphas]), loss)
-        if beyond
-        else None,
+        of_all=OfAll(solver.n_rows, solver.observations, dof, loss) if beyond else None,
     )
 
 

@@ -158,12 +158,12 @@ class KernelRidgeBase(KernelMachine):
                 return score((targets[some] - fits.held_out_residuals) * unit + shift, some)
 
         with limited_threads(rows):
-            drawn = np.arange(len(rows)) if beyond is not None else self._drawn(rows, Y if key is None else key[kept])
+            key = Y if key is None else key[kept]
+            drawn = np.arange(len(rows)) if beyond is not None else self._drawn(rows, key)
             path = None
             if isinstance(self.kernel, str) and self.kernel in ALIASES:
-                alias, part = ALIASES[self.kernel], slice(None)
-                if drawn is not None and alias.searched:
-                    part = drawn
+                alias = ALIASES[self.kernel]
+                part: Any = slice(None) if drawn is None or not alias.searched else drawn
                 problem = rows[part], targets[part], s[part], settings
                 kernel, path = choose_length_scale(alias, *problem, figure if drawn is None else None)
             else:

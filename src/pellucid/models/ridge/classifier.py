@@ -114,7 +114,8 @@ class KernelRidgeClassifier(LabelledRidge):
         if table is not None:
             return self.fit(table.X, **{"y": None, **table.given})
         sample = enter_source(self, source, Reading(Logistic(), classes=True))
-        assert sample.classes is not None and sample.masses is not None
+        assert sample.classes is not None
+        assert sample.masses is not None
         self.classes_, labels = sample.classes, sample.y.astype(np.intp)
         codes = partial(_coded, masses=sample.masses, targets=self.targets)
         beyond = replace(sample.beyond, codes=codes)

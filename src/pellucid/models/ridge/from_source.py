@@ -27,7 +27,6 @@ from pellucid.data.table import Column, Table
 from pellucid.data.weights import taken_for_precisions
 from pellucid.exceptions import NotEnoughMemoryError
 from pellucid.linalg import format_bytes
-from pellucid.losses import Squared
 from pellucid.models.kernel_fit.landmark_fit import PROPOSED, landmarks_for
 from pellucid.solvers import ITERATIVE_ROWS
 
