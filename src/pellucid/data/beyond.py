@@ -15,19 +15,18 @@ def refuse_rows_beyond_memory(estimator: Any, X: Any) -> None:
 
     Examples
     --------
-    >>> from pellucid import KernelClassifier
-    >>> KernelClassifier().fit("rows/", "y")
+    >>> from pellucid import KernelRidge
+    >>> KernelRidge("precomputed").fit("rows/", "y")
     Traceback (most recent call last):
         ...
-    TypeError: KernelClassifier needs rows in memory here, and a path is rows that come in blocks. Pass ...
+    TypeError: KernelRidge needs rows in memory here, and a path is rows that come in blocks. Pass ...
     """
     what = _what(X)
     if what is not None:
         raise TypeError(
             f"{type(estimator).__name__} needs rows in memory here, and {what} is rows that come in blocks. "
-            f"Pass a table of a sample of them, {_MANY} at most or so; fit and predict of "
-            f"AdditiveKernelRegressor, AdditiveKernelClassifier, KernelRidge and KernelRidgeClassifier take "
-            f"all of them."
+            f"Pass a table of a sample of them, {_MANY} at most or so; fit and predict with kernels of numbers, "
+            f"and of AdditiveKernelRegressor and AdditiveKernelClassifier, take all of them."
         )
 
 
