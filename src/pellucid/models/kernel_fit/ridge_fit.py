@@ -11,7 +11,7 @@ from pellucid.kernels import Kernel, Linear, Precomputed
 from pellucid.linalg import is_sparse, require_memory, symmetrise
 from pellucid.models.kernel_fit.landmark_fit import fit_landmarks
 from pellucid.models.kernel_fit.ridge_types import RidgeFit, RowsBeyond, Score, Settings, relative_alphas
-from pellucid.models.kernel_fit.tall_fit import fit_iterative
+from pellucid.models.kernel_fit.tall_fit import BadlyConditioned, fit_iterative, walk_downhill
 from pellucid.solvers import (
     CRITERIA,
     Choice,
@@ -55,7 +55,10 @@ def fit_ridge(
     n_features = _primal_count(kernel, X, settings)
     choice = choose(kernel, X, settings)
     if choice.name == "iterative":
-        return fit_iterative(kernel, X, Y, weight, settings, choice, score)
+        found = fit_iterative(kernel, X, Y, weight, settings, choice, score)
+        if isinstance(found, RidgeFit):
+            return found
+        return _fit_dense(kernel, X, Y, weight, settings, found, score)
     if choice.name == "landmarks":
         return fit_landmarks(kernel, X, Y, weight, settings, choice, score, drawn)
     if settings.criterion is None:
@@ -83,6 +86,34 @@ def fit_ridge(
             path = walk_path(solver, Y, candidates, score)
         alpha = _choose(path, settings, Y, weight)
     return _finish(kernel, solver, kept, Y, weight, alpha, path, choice)
+
+
+def _fit_dense(
+    kernel: Kernel,
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    settings: Settings,
+    found: BadlyConditioned,
+    score: Score | None,
+) -> RidgeFit:
+    """Fit rows that are badly conditioned by a factor for each alpha on the way downhill."""
+    choice = Choice("cholesky", found.reason)
+    solver, _ = start_solver(kernel, X, weight, choice, settings, n_alphas=2)
+    alpha, path = settings.alpha, None
+    if settings.criterion is not None:
+        candidates = found.unit * relative_alphas(settings.floor)
+        candidates = candidates if settings.alphas is None else np.sort(settings.alphas)
+        path = walk_downhill(
+            lambda a: AlphaPath.of(solver.fits(Y, np.array([a])), score),
+            Y,
+            weight,
+            candidates,
+            found.start,
+            settings,
+        )
+        alpha = _choose(path, settings, Y, weight)
+    return _finish(kernel, solver, None, Y, weight, np.asarray(alpha), path, choice)
 
 
 def choose(kernel: Kernel, X: np.ndarray, settings: Settings, n_alphas: int = 1) -> Choice:

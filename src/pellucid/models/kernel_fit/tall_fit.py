@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -30,12 +30,23 @@ _START_ROWS = 1500  # rows of the sample on which alpha starts
 _WALK_ROWS = 12_000  # rows of the sample on which it is chosen
 _WALK_TOLERANCE = 1e-3  # of the solutions that serve to compare alphas
 _GAP_ROWS = 300
+_STEPS_OF_A_FACTOR = 1 / 60  # that cost as much as a Cholesky factor with leave-one-out, for each row
+_FACTOR_ROWS = 15_000  # of which two matrices take less than 4 GB
 _AS_GOOD = 1e-6  # smaller differences are rounding error
 
 
 def rank_for(n_rows: int, wish: int | None) -> int:
     """Rank of the preconditioner: its making, n r², stays below that of a few products, n² each."""
     return min(n_rows, wish or int(np.clip(n_rows // 20, 50, 1500)))
+
+
+@dataclass(frozen=True)
+class BadlyConditioned:
+    """That a factor of the stored matrix costs less than the steps would."""
+
+    start: float  # alpha from which to go downhill
+    unit: float  # mean variance of the kernel
+    reason: str
 
 
 def fit_iterative(
@@ -46,13 +57,20 @@ def fit_iterative(
     settings: Settings,
     choice: Choice,
     score: Score | None,
-) -> RidgeFit:
-    """Fit by preconditioned conjugate gradients; alpha by estimated leave-one-out where asked for."""
+) -> RidgeFit | BadlyConditioned:
+    """Fit by preconditioned conjugate gradients; alpha by estimated leave-one-out where asked for.
+
+    Where the solver is chosen by cost, and the spectrum says that a factor costs less, nothing is fitted.
+    """
     begin = perf_counter()
     n, q = Y.shape
     rank, probes = rank_for(n, settings.n_components), 32 if n < 5000 else 16 if n < 20_000 else 8
     bytes_ = 8.0 * n * (1.5 * rank + 12 * (probes + q)) + 4.0 * 3 * _TILE**2 + 8.0 * X.size
     require_memory(n, bytes_ / (8.0 * n * n), what="the preconditioner and the vectors of the iteration")
+    if settings.solver == "auto" and n <= _FACTOR_ROWS and not settings.per_output:
+        dense = _dense_instead(kernel, X, Y, weight, settings)
+        if dense is not None:
+            return dense
     progress = Progress("conjugate gradients")
     path: AlphaPath | None = None
     solver, n_iter = None, 0
@@ -178,8 +196,42 @@ def _choose_alpha(
     solver, unit = _start(kernel, X, weight, rank, probes, settings, progress)
     start = _start_alpha(kernel, X, Y, weight, settings, unit)
     candidates = unit * relative_alphas(settings.floor) if settings.alphas is None else settings.alphas
-    path, n_iter = _walk(solver, Y, weight, np.sort(candidates), start, settings, score)
+    n_iter = 0
+
+    def path_at(alpha: float) -> AlphaPath:
+        nonlocal n_iter
+        fit = solver.fit(Y, alpha, tol=max(settings.tol, _WALK_TOLERANCE))
+        n_iter += fit.n_iter
+        return _path_of(fit, settings.fit_intercept, score)
+
+    path = walk_downhill(path_at, Y, weight, np.sort(candidates), start, settings)
     return path, None if sampled else solver, n_iter
+
+
+def _dense_instead(
+    kernel: Kernel, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, settings: Settings
+) -> BadlyConditioned | None:
+    """Compare steps with a factor, by the spectrum of some rows: a count, which no other work changes."""
+    n = len(Y)
+    rows = np.arange(n)
+    if n > _START_ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(n, _START_ROWS, replace=False))
+    share = weight[rows] / weight[rows].sum()
+    unit = float(share @ np.asarray(kernel._diag(X[rows]), dtype=float))
+    if settings.criterion is None:
+        start = float(np.min(settings.alpha))
+    else:
+        start = _start_alpha(kernel, X, Y, weight, settings, unit)
+    rank = rank_for(n, settings.n_components)
+    K = np.array(kernel._gram(X[rows], X[rows]), dtype=float)
+    # the rank-th eigenvalue of all rows is that of the same share of a sample, as many times as large
+    values = np.linalg.eigvalsh(K)[::-1] * (n / len(rows))
+    left = max(float(values[min(rank, len(values) - 1)]), 0.0)
+    steps = 0.5 * np.sqrt(left / start) * np.log(2.0 / settings.tol)
+    if steps <= n * _STEPS_OF_A_FACTOR:
+        return None
+    reason = f"{steps:.0f} steps of conjugate gradients would cost more than a factor: alpha is small"
+    return BadlyConditioned(start, unit, reason)
 
 
 def _start_alpha(
@@ -204,29 +256,24 @@ def _start_alpha(
     return float(alphas[::-1][np.argmin(values[::-1])])
 
 
-def _walk(
-    solver: IterativeSolver,
+def walk_downhill(
+    path_at: Callable[[float], AlphaPath],
     Y: np.ndarray,
     weight: np.ndarray,
     candidates: np.ndarray,
     start: float,
     settings: Settings,
-    score: Score | None,
-) -> tuple[AlphaPath, int]:
-    """Go downhill from the start, half a decade at a time on the default grid."""
+) -> AlphaPath:
+    """The path on the way downhill from the start, half a decade at a time on the default grid."""
     step = 2 if settings.alphas is None else 1
     parts: dict[int, AlphaPath] = {}
     values: dict[int, float] = {}
-    n_iter = 0
 
     def value(i: int) -> float:
-        nonlocal n_iter
         if not 0 <= i < len(candidates):
             return np.inf
         if i not in values:
-            fit = solver.fit(Y, float(candidates[i]), tol=max(settings.tol, _WALK_TOLERANCE))
-            n_iter += fit.n_iter
-            parts[i] = _path_of(fit, settings.fit_intercept, score)
+            parts[i] = path_at(float(candidates[i]))
             values[i] = float(parts[i].criterion(str(settings.criterion), Y, weight).mean())
         return values[i]
 
@@ -236,7 +283,7 @@ def _walk(
         if best == at or value(best) >= value(at):
             break
         at = best
-    return AlphaPath.join([parts[i] for i in sorted(parts)]), n_iter
+    return AlphaPath.join([parts[i] for i in sorted(parts)])
 
 
 def fits_of(fit: IterativeFit, fit_intercept: bool) -> Fits:
