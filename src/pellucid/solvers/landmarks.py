@@ -42,7 +42,7 @@ ResidualsOf = Callable[[np.ndarray, np.ndarray], ResidualSums]  # of dual coeffi
 _FACTORS = 4  # values of alpha up to which a factor for each costs less than one spectrum
 _POWER_STEPS = 15
 _CORRECTIONS = 8
-_CORRECTED = 1e-9  # share of the solution that a further correction would move
+_CORRECTED = 1e-7  # share of the solution that a further correction would move
 
 
 @dataclass(frozen=True)
