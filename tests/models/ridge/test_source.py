@@ -5,10 +5,11 @@ import pandas as pd
 import polars as pl
 import pyarrow.dataset
 import pytest
+from scipy import sparse
 
 import pellucid
-from pellucid import KernelRidge, KernelRidgeClassifier, load, save
-from pellucid.data import passes, source
+from pellucid import AdditiveKernelRegressor, KernelRidge, KernelRidgeClassifier, load, save
+from pellucid.data import first_look, passes, source
 from pellucid.exceptions import NotEnoughMemoryError
 from pellucid.kernels import Categorical, Matern
 from pellucid.models.kernel_fit import landmark_fit
@@ -21,6 +22,8 @@ FEATURES = ["a", "b", "c"]
 
 @pytest.fixture(autouse=True)
 def _few_rows_are_many(monkeypatch):
+    for name in ("_LEAST", "_MOST"):
+        monkeypatch.setattr(first_look, name, MOST)
     for module in (base, from_source, choice):
         monkeypatch.setattr(module, "ITERATIVE_ROWS", MOST)
     monkeypatch.setattr(source, "_BLOCK_ROWS", 256)
@@ -145,6 +148,25 @@ def test_an_interrupted_fit_goes_on_from_the_last_finished_pass(table, tmp_path,
     assert started[:2] == ["first look", "sums of 40 landmarks, float32"]
     np.testing.assert_array_equal(model.predict(table[FEATURES]), expected)
     assert not (tmp_path / "fit").exists()
+
+
+def test_targets_beside_batches_may_be_a_series(table):
+    rows, cuts = table[FEATURES], (slice(0, 100), slice(100, 420), slice(420, N))
+    options = {"kernel": Matern(), "alpha": 0.1, "n_components": 40}
+    model = KernelRidge(**options).fit([rows[c] for c in cuts], table.y)
+    other = KernelRidge(**options).fit(rows, table.y)
+    np.testing.assert_allclose(model.predict(rows), other.predict(rows), rtol=1e-9)
+    few = KernelRidge(**options).fit([rows[c] for c in cuts[:2]], table.y[:420])
+    assert len(few.loo_.residuals) == 420
+
+
+def test_sparse_rows_stay_a_matrix(table):
+    X = sparse.csr_array(np.where(table[FEATURES].abs() > 0.7, table[FEATURES], 0.0))
+    assert KernelRidge(Matern(), alpha=0.1, n_components=20).fit(X, table.y).solver_ == "landmarks"
+    with pytest.raises(TypeError, match=r"scipy\.sparse\.vstack"):
+        KernelRidge().fit([X[:700], X[700:]], table.y)
+    with pytest.raises(TypeError, match="dense"):
+        AdditiveKernelRegressor().fit(X, table.y)
 
 
 def test_refusals_say_what_to_do(table, tmp_path):
