@@ -9,9 +9,10 @@ import numpy as np
 from pellucid.effects import AlphaPath
 from pellucid.kernels import Kernel, Linear, Precomputed
 from pellucid.linalg import is_sparse, require_memory, symmetrise
+from pellucid.models.kernel_fit.conditioning import BadlyConditioned, badly_conditioned
 from pellucid.models.kernel_fit.landmark_fit import fit_landmarks
 from pellucid.models.kernel_fit.ridge_types import RidgeFit, RowsBeyond, Score, Settings, relative_alphas
-from pellucid.models.kernel_fit.tall_fit import BadlyConditioned, fit_iterative, walk_downhill
+from pellucid.models.kernel_fit.tall_fit import fit_iterative, walk_downhill
 from pellucid.solvers import (
     CRITERIA,
     Choice,
@@ -55,9 +56,9 @@ def fit_ridge(
     n_features = _primal_count(kernel, X, settings)
     choice = choose(kernel, X, settings)
     if choice.name == "iterative":
-        found = fit_iterative(kernel, X, Y, weight, settings, choice, score)
-        if isinstance(found, RidgeFit):
-            return found
+        found = badly_conditioned(kernel, X, Y, weight, settings)
+        if found is None:
+            return fit_iterative(kernel, X, Y, weight, settings, choice, score)
         return _fit_dense(kernel, X, Y, weight, settings, found, score)
     if choice.name == "landmarks":
         return fit_landmarks(kernel, X, Y, weight, settings, choice, score, drawn)

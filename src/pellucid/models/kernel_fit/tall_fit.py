@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -26,27 +26,16 @@ from pellucid.solvers.iterative import IterativeFit, IterativeSolver, Product
 
 _TILE = 512  # rows of a block: 1 MB in float32, which stays in the cache
 _SINGLE_ROWS = 2000  # rows from which float32 blocks are worth a second round
-_START_ROWS = 1500  # rows of the sample on which alpha starts
+START_ROWS = 1500  # rows of the sample on which alpha starts
 _WALK_ROWS = 12_000  # rows of the sample on which it is chosen
 _WALK_TOLERANCE = 1e-3  # of the solutions that serve to compare alphas
 _GAP_ROWS = 300
-_STEPS_OF_A_FACTOR = 1 / 60  # that cost as much as a Cholesky factor with leave-one-out, for each row
-_FACTOR_ROWS = 15_000  # of which two matrices take less than 4 GB
 _AS_GOOD = 1e-6  # smaller differences are rounding error
 
 
 def rank_for(n_rows: int, wish: int | None) -> int:
     """Rank of the preconditioner: its making, n r², stays below that of a few products, n² each."""
     return min(n_rows, wish or int(np.clip(n_rows // 20, 50, 1500)))
-
-
-@dataclass(frozen=True)
-class BadlyConditioned:
-    """That a factor of the stored matrix costs less than the steps would."""
-
-    start: float  # alpha from which to go downhill
-    unit: float  # mean variance of the kernel
-    reason: str
 
 
 def fit_iterative(
@@ -57,20 +46,13 @@ def fit_iterative(
     settings: Settings,
     choice: Choice,
     score: Score | None,
-) -> RidgeFit | BadlyConditioned:
-    """Fit by preconditioned conjugate gradients; alpha by estimated leave-one-out where asked for.
-
-    Where the solver is chosen by cost, and the spectrum says that a factor costs less, nothing is fitted.
-    """
+) -> RidgeFit:
+    """Fit by preconditioned conjugate gradients; alpha by estimated leave-one-out where asked for."""
     begin = perf_counter()
     n, q = Y.shape
     rank, probes = rank_for(n, settings.n_components), 32 if n < 5000 else 16 if n < 20_000 else 8
     bytes_ = 8.0 * n * (1.5 * rank + 12 * (probes + q)) + 4.0 * 3 * _TILE**2 + 8.0 * X.size
     require_memory(n, bytes_ / (8.0 * n * n), what="the preconditioner and the vectors of the iteration")
-    if settings.solver == "auto" and n <= _FACTOR_ROWS and not settings.per_output:
-        dense = _dense_instead(kernel, X, Y, weight, settings)
-        if dense is not None:
-            return dense
     progress = Progress("conjugate gradients")
     path: AlphaPath | None = None
     solver, n_iter = None, 0
@@ -194,7 +176,7 @@ def _choose_alpha(
         X, Y, weight, score = X[rows], Y[rows], weight[rows], None
     rank, probes = rank_for(len(Y), settings.n_components), 32 if n < 5000 else 16 if n < 20_000 else 8
     solver, unit = _start(kernel, X, weight, rank, probes, settings, progress)
-    start = _start_alpha(kernel, X, Y, weight, settings, unit)
+    start = start_alpha(kernel, X, Y, weight, settings, unit)
     candidates = unit * relative_alphas(settings.floor) if settings.alphas is None else settings.alphas
     n_iter = 0
 
@@ -208,33 +190,7 @@ def _choose_alpha(
     return path, None if sampled else solver, n_iter
 
 
-def _dense_instead(
-    kernel: Kernel, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, settings: Settings
-) -> BadlyConditioned | None:
-    """Compare steps with a factor, by the spectrum of some rows: a count, which no other work changes."""
-    n = len(Y)
-    rows = np.arange(n)
-    if n > _START_ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(n, _START_ROWS, replace=False))
-    share = weight[rows] / weight[rows].sum()
-    unit = float(share @ np.asarray(kernel._diag(X[rows]), dtype=float))
-    if settings.criterion is None:
-        start = float(np.min(settings.alpha))
-    else:
-        start = _start_alpha(kernel, X, Y, weight, settings, unit)
-    rank = rank_for(n, settings.n_components)
-    K = np.array(kernel._gram(X[rows], X[rows]), dtype=float)
-    # the rank-th eigenvalue of all rows is that of the same share of a sample, as many times as large
-    values = np.linalg.eigvalsh(K)[::-1] * (n / len(rows))
-    left = max(float(values[min(rank, len(values) - 1)]), 0.0)
-    steps = 0.5 * np.sqrt(left / start) * np.log(2.0 / settings.tol)
-    if steps <= n * _STEPS_OF_A_FACTOR:
-        return None
-    reason = f"{steps:.0f} steps of conjugate gradients would cost more than a factor: alpha is small"
-    return BadlyConditioned(start, unit, reason)
-
-
-def _start_alpha(
+def start_alpha(
     kernel: Kernel, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, settings: Settings, unit: float
 ) -> float:
     """Best alpha of a sample of the rows: where the walk starts."""
@@ -246,8 +202,8 @@ def _start_alpha(
     if settings.per_output:
         raise ValueError("alpha_per_output=True is for the dense solvers: fit one model per output instead.")
     rows = np.arange(len(Y))
-    if len(rows) > _START_ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(rows, _START_ROWS, replace=False))
+    if len(rows) > START_ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(rows, START_ROWS, replace=False))
     K = np.array(kernel._gram(X[rows], X[rows]), dtype=float)
     solver = SpectralSolver.start(K, weight[rows], fit_intercept=settings.fit_intercept)
     alphas = unit * relative_alphas(settings.floor) if settings.alphas is None else np.sort(settings.alphas)
