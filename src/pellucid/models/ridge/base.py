@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from pellucid.data.parameters import check_alpha, check_alphas, check_count
 from pellucid.data.targets import unit_of
 from pellucid.effects import AlphaPath, Influence, LeaveOneOut, Summary
 from pellucid.kernels import ALIASES
-from pellucid.linalg import limited_threads, power_of_two, require_memory
+from pellucid.linalg import is_sparse, limited_threads, power_of_two, require_memory
 from pellucid.linalg.sample import in_order_of_lots
 from pellucid.models.common.kernel_machine import KernelMachine
 from pellucid.models.kernel_fit.length_scale import choose_length_scale
@@ -182,9 +183,11 @@ class KernelRidgeBase(KernelMachine):
         """Rows on which a fit by landmarks chooses, in an order that follows from what they hold."""
         if self.solver != "landmarks" and (self.solver != "auto" or len(rows) <= ITERATIVE_ROWS):
             return None
-        if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind != "f":
+        if is_sparse(rows):
+            return in_order_of_lots(chain(rows.columns(), key.T), ITERATIVE_ROWS)
+        if rows.ndim != 2 or rows.dtype.kind != "f":
             return np.random.default_rng(0).permutation(len(rows))[:ITERATIVE_ROWS]
-        return in_order_of_lots([*rows.T, *key.T], ITERATIVE_ROWS)
+        return in_order_of_lots(chain(rows.T, key.T), ITERATIVE_ROWS)
 
     @property
     def _rank(self) -> int | None:
