@@ -57,6 +57,13 @@ def reads_sparse(kernel: Any) -> bool:
     return isinstance(kernel, ForeignKernel) and as_kernel(kernel).takes_sparse
 
 
+def reads_vectors(kernel: Any) -> bool:
+    """Whether a kernel, as users give it, compares rows of numbers, and not objects or rows of a matrix."""
+    if isinstance(kernel, Kernel):
+        return kernel.vectors and not kernel.reads_objects and not is_precomputed(kernel)
+    return isinstance(kernel, ForeignKernel) or (isinstance(kernel, str) and kernel in ALIASES)
+
+
 def _is_sparse_frame(X: Any) -> bool:
     """Whether all columns of a pandas data frame are sparse; scikit-learn's checks read such frames."""
     kinds = list(X.dtypes) if hasattr(X, "iloc") and X.ndim == 2 else []
