@@ -4,8 +4,9 @@
     python benchmarks/structured.py splice lipophilicity    the larger sets: a quarter of an hour each
     python benchmarks/structured.py lipophilicity --folds 1 --only "Tanimoto + WL"
 
-Parameters of kernels and alpha are chosen by leave-one-out on the training rows alone. Needs RDKit, and the
-data sets in the folder PELLUCID_DATA; the rival of MUTAG needs GraKeL.
+Parameters of kernels and alpha are chosen by leave-one-out on the training rows alone, for the hinge loss by
+ten folds of them. Needs RDKit, and the data sets in the folder PELLUCID_DATA; the rival of MUTAG needs
+GraKeL.
 """
 
 from __future__ import annotations
@@ -32,7 +33,13 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
 from sklearn.svm import SVC
 
-from pellucid import KernelRidge, KernelRidgeClassifier, LooSearch, deletion_fidelity
+from pellucid import (
+    KernelClassifier,
+    KernelRidge,
+    KernelRidgeClassifier,
+    LooSearch,
+    deletion_fidelity,
+)
 from pellucid.kernels import (
     GappedKmer,
     MinMax,
@@ -52,11 +59,18 @@ STRINGS = {
     "weighted degree": [WeightedDegree(d) for d in (1, 2, 4, 8)],
     "both": [GappedKmer(k=k) + WeightedDegree(d) for k in (4, 5) for d in (2, 4)],
 }
+SUBTREES = [WeisfeilerLehman(d, edge_labels=e) for d in (1, 2, 3, 4) for e in (True, False)]
 GRAPHS = {
-    "WL": [WeisfeilerLehman(d, edge_labels=e) for d in (1, 2, 3, 4) for e in (True, False)],
+    "WL": SUBTREES,
+    "WL fisher": SUBTREES,
+    "WL hinge": SUBTREES,
     "shortest paths": [ShortestPath(normalise=n) for n in (True, False)],
     "walks": [RandomWalk(n) for n in (2, 4, 6)],
     "WL + paths": [WeisfeilerLehman(d) + ShortestPath() for d in (1, 2, 3, 4)],
+}
+MACHINES = {  # of graphs; the others are ridge classifiers
+    "WL fisher": KernelRidgeClassifier(targets="fisher"),
+    "WL hinge": KernelClassifier(loss="hinge", cv=10),  # as many folds as the rival has
 }
 MOLECULES = {
     "Tanimoto": [Tanimoto(r) for r in (1, 2, 3)],
@@ -164,18 +178,22 @@ def mutag(folds: int, only: str | None, keep: str | None) -> None:
     choice = Choice("mutag", keep)
     for name, kernels in chosen(GRAPHS, only):
         start, accuracy = time.process_time(), []
+        machine = MACHINES.get(name, KernelRidgeClassifier())
         for seed in range(folds):
             right = 0
             for fold, (train, test) in enumerate(tenths(y, seed)):
-                search = LooSearch(KernelRidgeClassifier(), {"kernel": kernels})
+                search = LooSearch(machine, {"kernel": kernels})
                 search.fit([graphs[i] for i in train], y[train])
                 hits = np.sum(search.predict([graphs[i] for i in test]) == y[test])
-                right += choice.offer(10 * seed + fold, search, hits)
+                if name not in MACHINES:  # errors of other machines have other units
+                    choice.offer(10 * seed + fold, search, hits)
+                right += hits
             accuracy.append(right / len(y))
         tell(name, accuracy, start)
         print(f"{'':20s}{kernel_of(search)}  {deletion_fidelity(search.best_estimator_, graphs)}")
-    tell("chosen among all", choice.errors.reshape(folds, 10).sum(axis=1) / len(y))
-    print(f"{'':20s}{choice}")
+    if choice.best:
+        tell("ridge, chosen among all", choice.errors.reshape(folds, 10).sum(axis=1) / len(y))
+        print(f"{'':20s}{choice}")
     print("  published, Xu et al. 2019, table 1 (ten folds once, ± over folds): WL subtrees 0.904 ± 0.057")
     if only is None or "GraKeL" in only:
         _mutag_rival(graphs, y, folds)

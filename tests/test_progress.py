@@ -116,7 +116,7 @@ def test_searches_end_in_time_with_the_best_so_far(monkeypatch):
         cut = search(max_time=1e-9)
     assert not cut.results_["converged"][0]
     assert cut.results_["n_evaluations"][0] < search().results_["n_evaluations"][0]
-    for wrong in (0, -1, True):
+    for wrong in (0, -1, True, "1s"):
         with pytest.raises(ValueError, match="max_time"):
             Deadline(wrong)
 

@@ -3,7 +3,8 @@
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from numbers import Real
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -63,10 +64,11 @@ def track(items: Iterable[T], label: str, total: int, verbose: int = 0) -> Itera
 
 
 class Deadline:
-    """The end of the time that a search may take; never, if there is no limit."""
+    """The end of the time that a search may take; never, if there is no limit (None)."""
 
-    def __init__(self, seconds: float | None) -> None:
-        if seconds is not None and (isinstance(seconds, bool) or not seconds > 0):
+    def __init__(self, seconds: Any) -> None:
+        number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+        if seconds is not None and (not number or not seconds > 0):
             raise ValueError(f"max_time must be a positive number of seconds, got {seconds!r}.")
         self.end = float("inf") if seconds is None else time.monotonic() + seconds
 

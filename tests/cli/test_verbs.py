@@ -375,6 +375,10 @@ def test_diff_says_what_changed(pellucid, folder, tmp_path):
     wrong = pellucid("diff", folder / "price.pellucid", folder / "bought.pellucid", folder / "t.csv")
     assert wrong.code == 1
     assert "predict different things" in wrong.err
+    lean = tmp_path / "lean.pellucid"
+    pellucid("fit", tmp_path / "n.csv", "-t", "price", "-d", "bought,claims,years,city", "-o", lean)
+    document = pellucid("diff", lean, new, folder / "t.csv", "--json").json
+    assert {term["name"]: term["status"] for term in document["terms"]}["city"] == "added"
     page = tmp_path / "page.html"
     more = ("--earlier", folder / "price.pellucid", "--group", "city", "-o", page)
     assert pellucid("report", new, folder / "t.csv", *more).code == 0

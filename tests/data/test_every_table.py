@@ -94,7 +94,8 @@ def test_kinds_of_tables_agree(name, table):
         np.testing.assert_allclose(model.predict(other), expected, atol=1e-9, err_msg=kind)
         np.testing.assert_allclose(model.fit(other, y).predict(other), expected, atol=1e-9, err_msg=kind)
         assert list(model.effects_["size"].grids[0].points) == SIZES, kind
-    objects = _objects(X.assign(size=X["size"].astype(str), day=X["day"].dt.to_pydatetime(), wait=0.0))
+    days = [day.to_pydatetime() for day in X["day"]]
+    objects = _objects(X.assign(size=X["size"].astype(str), day=days, wait=0.0))
     assert np.all(np.isfinite(model.fit(objects, y).predict(objects)))
     text = X[["town", "size"]].astype(str).to_numpy(dtype=str)
     assert model.fit(text, y).score(text, y) > 0.3

@@ -15,11 +15,14 @@ from pellucid import (  # noqa: E402
     AdditiveKernelClassifier,
     AdditiveKernelRegressor,
     KernelRidge,
+    KernelRidgeClassifier,
     LooSearch,
     stability,
 )
 from pellucid.data import first_look, source  # noqa: E402
-from pellucid.kernels import RBF  # noqa: E402
+from pellucid.kernels import RBF, Matern  # noqa: E402
+from pellucid.models.ridge import base, from_source  # noqa: E402
+from pellucid.solvers import choice  # noqa: E402
 
 N = 1500
 
@@ -29,6 +32,8 @@ def _few_rows_are_many(monkeypatch):
     monkeypatch.setattr(first_look, "_LEAST", 700)
     monkeypatch.setattr(first_look, "_MOST", 700)
     monkeypatch.setattr(source, "_BLOCK_ROWS", 256)
+    for module in (base, from_source, choice):
+        monkeypatch.setattr(module, "ITERATIVE_ROWS", 700)
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +100,31 @@ def test_a_partition_that_does_not_fit_is_named(table):
         AdditiveKernelRegressor().fit(da.zeros((N, 2)), da.zeros(300))
 
 
-def test_two_workers_of_which_one_dies(table, cluster, tmp_path):
-    X = table[["a", "b", "g"]]
-    model = AdditiveKernelRegressor().fit(X, table.y)
+def test_kernel_ridge_of_arrays_and_data_frames_in_threads(table):
+    X, y = table[["a", "b"]].to_numpy(), table.y.to_numpy()
+    model = KernelRidge(Matern(), n_components=40).fit(X, y)
+    rows = da.from_array(X, chunks=(400, 1))
+    other = KernelRidge(Matern(), n_components=40).fit(rows, da.from_array(y, chunks=400))
+    close(model, other, X)
+    lazy = other.predict(rows)
+    assert isinstance(lazy, da.Array)
+    np.testing.assert_array_equal(lazy.compute(), other.predict(X))
+    frame = dd.from_pandas(table[["a", "b", "g"]], npartitions=3, sort=False)
+    classes = KernelRidgeClassifier(Matern(), n_components=40)
+    there = classes.fit(frame, "g").decision_function(frame).compute()
+    here = classes.fit(table[["a", "b"]], table.g).decision_function(table[["a", "b"]])
+    np.testing.assert_allclose(there, here, atol=1e-8)
+
+
+def landmark_ridge():
+    return KernelRidge(Matern(), n_components=40)
+
+
+@pytest.mark.parametrize("make", [AdditiveKernelRegressor, landmark_ridge])
+def test_two_workers_of_which_one_dies(table, cluster, tmp_path, make):
+    features = ["a", "b", "g"] if make is AdditiveKernelRegressor else ["a", "b"]
+    X, table = table[features], table[[*features, "y"]]
+    model = make().fit(X, table.y)
     mark, count = tmp_path / "dead", tmp_path / "parts"
 
     def deadly(part):
@@ -109,7 +136,7 @@ def test_two_workers_of_which_one_dies(table, cluster, tmp_path):
         return part
 
     rows = dd.from_pandas(table, npartitions=6, sort=False).map_partitions(deadly, meta=table.iloc[:0])
-    other = AdditiveKernelRegressor().fit(rows, "y")
+    other = make().fit(rows, "y")
     assert mark.exists()
     close(model, other, X)
     lazy = other.predict(dd.from_pandas(X, npartitions=3, sort=False))

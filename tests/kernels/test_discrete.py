@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from pellucid.kernels import Categorical, Constant
+from pellucid import KernelRidge
+from pellucid.kernels import RBF, Categorical, Constant
 
 
 def test_strings():
@@ -41,3 +42,16 @@ def test_missing_numbers_are_a_level():
 def test_constant(X):
     assert_array_equal(Constant(2.5)(X, X[:2]), np.full((12, 2), 2.5))
     assert_array_equal(Constant(2.5).diag(X), np.full(12, 2.5))
+
+
+def test_levels_in_an_array_of_objects():
+    """Columns by their numbers, as in a table without names."""
+    rows = np.array([[0.1, "a"], [0.4, "b"], [0.9, "a"], [0.2, "b"]], dtype=object)
+    y = np.arange(4.0)
+    kernel = RBF().on([0]) * Categorical().on([1])
+    model = KernelRidge(kernel, alpha=0.1).fit(rows, y)
+    frame = pd.DataFrame({"dose": rows[:, 0].astype(float), "town": rows[:, 1]})
+    assert_array_equal(model.predict(rows), KernelRidge(kernel, alpha=0.1).fit(frame, y).predict(frame))
+    rows[2, 1] = None
+    with pytest.raises(ValueError, match=r"missing values in columns \[1\]"):
+        model.predict(rows)

@@ -579,6 +579,8 @@ def test_captions_say_which_way_a_curve_goes():
     assert "falls as age grows" in effect_caption(curve([3, 0, -2]), "prediction")
     assert "lowest at age = 1 (−5) and highest at 2 (+2)" in effect_caption(curve([0, -5, 2]), "score")
     assert "does not change" in effect_caption(curve([0, 0]), "score")
+    large = effect_caption(curve([-1.2e5, -0.0], points=np.array([0.25, 97371.0])), "price")
+    assert "from −120000 at 0.25 to +0 at 97370" in large
     gone = curve([0.0, 1.0, -0.5], missing=True, points=np.array([1.0, 2.0, np.nan]))
     assert "missing value counts −0.5 (33.3 % of the rows)" in effect_caption(gone, "score")
     empty = curve([1.0], missing=True, points=np.array([np.nan]))

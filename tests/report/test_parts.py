@@ -80,6 +80,8 @@ def test_rows_of_molecules_hold_their_parts():
     told = payload(build_report(model, smiles, y))
     assert told["page_model"] is None
     assert told["columns"][0]["name"] == "molecule"
+    assert ["features", "1 (0 numeric, 0 categorical, 1 of objects)"] in told["fit"]["data"]
+    assert set(told["motifs"][0]["kernels"]) == {"Tanimoto", "WeisfeilerLehman"}
     for row, answer, text in zip(told["rows"]["why"]["rows"], told["rows"]["answers"], smiles, strict=True):
         assert row["total"] == pytest.approx(answer[0])
         assert row["start"] + sum(item[2] for item in row["items"]) == pytest.approx(row["total"], abs=1e-5)
@@ -90,6 +92,13 @@ def test_rows_of_molecules_hold_their_parts():
         inside = sum(sum(site["values"]) + sum(site["bond_values"]) for site in row["maps"])
         assert inside == pytest.approx(row["total"] - row["start"], abs=1e-4), text
     assert told["rows"]["why"]["rows"][5]["maps"][0]["kinds"] == ["-", "#"]
+
+
+def test_kernels_keep_the_parameters_that_tell_them_apart():
+    rows = texts(Spectrum(2))
+    model = KernelRidge(Spectrum(1) + Spectrum(2), alpha=0.1).fit(rows, np.arange(30.0))
+    told = payload(build_report(model, rows, np.arange(30.0)))
+    assert set(told["motifs"][0]["kernels"]) == {str(Spectrum(1)), str(Spectrum(2))}
 
 
 def test_graphs_are_no_columns_and_can_be_shown():

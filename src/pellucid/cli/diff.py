@@ -36,11 +36,11 @@ def diff_command(
     name = _target_name(second, source, target)
     if name is not None:
         source = with_target(source, name)
-    rows, others = first.rows(source), second.rows(source)
-    if not _same(rows, others):
+    rows = _joined(first.rows(source), second.rows(source))
+    if rows is None:
         raise UserError(
-            f"{first.name!r} and {second.name!r} take different columns, or take them differently: fit "
-            f"both on tables with the same features."
+            f"{first.name!r} and {second.name!r} take the same columns differently: fit both on tables with "
+            f"the same features."
         )
     known = _known(first, second, source)
     y = None if name is None else targets(second, source.frame[name], comma=source.comma)
@@ -54,7 +54,7 @@ def diff_command(
     from pellucid import compare
 
     with working("comparing the models"):
-        found = compare(first.model, second.model, others, y, groups=groups, top=top, **known)
+        found = compare(first.model, second.model, rows, y, groups=groups, top=top, **known)
     if as_json:
         show_json(_document(found))
         return
@@ -66,10 +66,12 @@ def diff_command(
         show_table(head, _from_one(head, lines), title=title)
 
 
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, pd.DataFrame) and isinstance(b, pd.DataFrame):
-        return list(a.columns) == list(b.columns)
-    return type(a) is type(b) and a.shape == b.shape
+def _joined(a: Any, b: Any) -> Any:
+    """Rows with the columns of both models, if those that both take are the same; else nothing."""
+    if not (isinstance(a, pd.DataFrame) and isinstance(b, pd.DataFrame)):
+        return b if type(a) is type(b) and a.shape == b.shape else None
+    shared = [name for name in a.columns if name in b.columns]
+    return b.join(a.drop(columns=shared)) if a[shared].equals(b[shared]) else None
 
 
 def _known(first: Stored, second: Stored, source: Source) -> dict[str, np.ndarray]:

@@ -16,7 +16,7 @@ def refuse_rows_beyond_memory(estimator: Any, X: Any) -> None:
     Examples
     --------
     >>> from pellucid import KernelRidge
-    >>> KernelRidge().fit("rows/", "y")
+    >>> KernelRidge("precomputed").fit("rows/", "y")
     Traceback (most recent call last):
         ...
     TypeError: KernelRidge needs rows in memory here, and a path is rows that come in blocks. Pass ...
@@ -25,8 +25,8 @@ def refuse_rows_beyond_memory(estimator: Any, X: Any) -> None:
     if what is not None:
         raise TypeError(
             f"{type(estimator).__name__} needs rows in memory here, and {what} is rows that come in blocks. "
-            f"Pass a table of a sample of them, {_MANY} at most or so; fit and predict of "
-            f"AdditiveKernelRegressor and AdditiveKernelClassifier take all of them."
+            f"Pass a table of a sample of them, {_MANY} at most or so; fit and predict with kernels of "
+            f"numbers, and of AdditiveKernelRegressor and AdditiveKernelClassifier, take all of them."
         )
 
 

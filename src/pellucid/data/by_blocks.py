@@ -1,4 +1,4 @@
-"""Predictions for rows that come in blocks."""
+"""Rows that come in blocks, for models that see a table: predictions by block, and fits that read all."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from pellucid.data.source import Block, LocalSource
+from pellucid._settings import current
+from pellucid.data.source import ROLES, Block, LocalSource
 from pellucid.data.source_kinds import as_source, is_source
 from pellucid.data.table import as_frame
+from pellucid.exceptions import NotEnoughMemoryError
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_COPIES = 4  # of a table during a fit, at least
 
 
 def in_blocks(method: F) -> F:
@@ -24,9 +29,11 @@ def in_blocks(method: F) -> F:
     """
 
     @wraps(method)
-    def by_block(self: Any, X: Any, **known: Any) -> Any:
-        if type(X) is np.ndarray or not is_source(X):
-            return method(self, X, **known)
+    def by_block(self: Any, X: Any, *more: Any, **known: Any) -> Any:
+        asked = more or not known.keys() <= set(ROLES)  # for more than one array
+        if type(X) is np.ndarray or asked or not getattr(self, "_reads_vectors", True) or not is_source(X):
+            return method(self, X, *more, **known)
+        check_is_fitted(self)
         source = as_source(X, **known)
         assert source is not None
         work = _OfBlock(self, method.__name__)
@@ -35,6 +42,38 @@ def in_blocks(method: F) -> F:
         return source.mapped(work)  # type: ignore[attr-defined]
 
     return cast(F, by_block)
+
+
+def read_as_table(fit: F) -> F:
+    """Let a ``fit`` that needs a table take rows that come in blocks, which are read into memory.
+
+    Rows on disk, batches and Dask collections are read; targets and weights may be names of columns. Rows
+    that do not fit in memory are refused with what to do. A memory map is passed on as it is.
+    """
+
+    @wraps(fit)
+    def of_table(self: Any, X: Any, y: Any = None, *more: Any, **known: Any) -> Any:
+        named = any(isinstance(value, str) for value in (y, *more, *known.values()))
+        blocks = type(X) is not np.memmap and getattr(self, "_reads_vectors", True) and is_source(X)
+        if type(X) is np.ndarray or not (blocks or named):
+            return fit(self, X, y, *more, **known)
+        roles = dict(zip(ROLES[1:], more, strict=False))
+        source = as_source(X, y, **roles, **known)
+        assert source is not None
+        row_bytes = _COPIES * 8 * (source.n_features + len(source.roles))
+        most = int(current().most_memory // row_bytes)
+        table = source.first_rows(most)
+        if table is None:
+            n_rows = "more" if source.n_rows is None else f"{source.n_rows:,}"
+            raise NotEnoughMemoryError(
+                f"{type(self).__name__} needs all rows in memory, where about {most:,} of "
+                f"{source.n_features} features fit, and these are {n_rows}: fit to a sample of them. "
+                f"AdditiveKernelRegressor, AdditiveKernelClassifier, KernelRidge and KernelRidgeClassifier "
+                f"take any number."
+            )
+        return fit(self, table.X, table.given.get("y"), **{k: v for k, v in table.given.items() if k != "y"})
+
+    return cast(F, of_table)
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class ColumnLook:
             return replace(some, missing=some.missing or none.missing)
         if (self.levels is None) != (other.levels is None) or self.dates != other.dates:
             raise ValueError(
-                f"Column {self.name!r} holds {_kind(self)} in {self.where}, and {_kind(other)} in "
+                f"Column {self.name!r} holds {self.kind} in {self.where}, and {other.kind} in "
                 f"{other.where}: make it one or the other."
             )
         missing = self.missing or other.missing
@@ -103,6 +103,11 @@ class ColumnLook:
         low, high = min(self.low, other.low), max(self.high, other.high)
         return replace(self, low=low, high=high, missing=missing, values=values, masses=masses)
 
+    @property
+    def kind(self) -> str:
+        """What the column holds, in a word."""
+        return "categories" if self.levels is not None else "dates" if self.dates else "numbers"
+
     def column(self, total: float, most: int) -> Column:
         """What the column is."""
         if self.levels is None:
@@ -113,10 +118,6 @@ class ColumnLook:
             return Column(self.name, ())
         cells = Cells(self.name, np.arange(len(names)), names, ordered=self.order is not None)
         return learn_column(cells, mass, most, total)
-
-
-def _kind(look: ColumnLook) -> str:
-    return "categories" if look.levels is not None else "dates" if look.dates else "numbers"
 
 
 def _few(x: np.ndarray, w: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -223,6 +224,16 @@ class Look:
             labels,
         )
 
+    def classes(self) -> np.ndarray:
+        """Labels with a positive weight, sorted."""
+        classes = np.unique(np.array([label for label, mass in self.labels.items() if mass > 0]))
+        if len(classes) < 2:
+            raise ValueError(
+                f"Found only one class ({classes[0]!r}) with positive weight; a classifier needs at least 2 "
+                f"classes."
+            )
+        return classes
+
     def places(self) -> np.ndarray:
         """Place of each row of the sample among all rows."""
         parts = sorted(self.rows)
@@ -290,7 +301,7 @@ def look(reading: Reading, most: int, names: Sequence[str], block: Block) -> Loo
         if c.names is None and np.isinf(c.codes).any():
             raise ValueError(f"column {c.name!r} holds infinity or a value too large: fill or drop it first.")
     given, weight = given.at(some), given.weight[used]
-    numbers = [_numbers(c) for c in cells] + [_number_of(given.y)]
+    numbers = [_numbers(c) for c in cells] + [target_numbers(given.y)]
     sample = Sample(
         most,
         lots(numbers, block.part * 1_000_003 + block.start),
@@ -330,7 +341,8 @@ def _numbers(cells: Cells) -> np.ndarray:
     return np.array([*map(_hashed, cells.names), np.nan])[cells.codes]
 
 
-def _number_of(y: np.ndarray) -> np.ndarray:
+def target_numbers(y: np.ndarray) -> np.ndarray:
+    """A number for each target or label that it has in every block."""
     if y.dtype.kind in "biuf":
         return y.astype(np.float64)
     found, inverse = np.unique(y.astype(str), return_inverse=True)

@@ -35,10 +35,9 @@ def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarra
     if isinstance(X, SparseRows) or hasattr(X, "toarray") or _is_sparse_frame(X):
         return _sparse_rows(estimator, X, kernel, reset=reset)
     if isinstance(kernel, Kernel) and kernel.reads_objects:
-        names = None if frame is None else list(frame.columns)
-        return _structured_rows(estimator, X, kernel, names, reset=reset)
-    if text and isinstance(kernel, Kernel) and kernel.reads_levels:
-        return _mixed_rows(estimator, frame, reset=reset)
+        return _structured_rows(estimator, X, kernel, frame, reset=reset)
+    if isinstance(kernel, Kernel) and kernel.reads_levels and (text or _holds_text(X)):
+        return _mixed_rows(estimator, X, frame, reset=reset)
     if _holds_objects(X, kernel):
         if len(X) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
@@ -56,6 +55,13 @@ def reads_sparse(kernel: Any) -> bool:
     if isinstance(kernel, str):
         return kernel in ALIASES and ALIASES[kernel].build(np.ones(1), np.zeros(1)).takes_sparse
     return isinstance(kernel, ForeignKernel) and as_kernel(kernel).takes_sparse
+
+
+def reads_vectors(kernel: Any) -> bool:
+    """Whether a kernel, as users give it, compares rows of numbers, and not objects or rows of a matrix."""
+    if isinstance(kernel, Kernel):
+        return kernel.vectors and not kernel.reads_objects and not is_precomputed(kernel)
+    return isinstance(kernel, ForeignKernel) or (isinstance(kernel, str) and kernel in ALIASES)
 
 
 def _is_sparse_frame(X: Any) -> bool:
@@ -96,11 +102,9 @@ def is_precomputed(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
-def _structured_rows(
-    estimator: Any, X: Any, kernel: Kernel, names: list[str] | None, *, reset: bool
-) -> np.ndarray:
+def _structured_rows(estimator: Any, X: Any, kernel: Kernel, frame: Any, *, reset: bool) -> np.ndarray:
     """Rows of a kernel that reads objects: one object each, or a table with columns of them."""
-    if names is None and not (isinstance(X, np.ndarray) and X.ndim == 2):
+    if frame is None and not (isinstance(X, np.ndarray) and X.ndim == 2):
         rows = object_rows(X)
         if len(rows) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
@@ -108,10 +112,10 @@ def _structured_rows(
             estimator.n_features_in_ = 1
             vars(estimator).pop("feature_names_in_", None)
         return kernel.read_objects(rows)
-    rows = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1)
-    rows = np.asarray(rows, dtype=object)
-    names = [str(c) for c in range(rows.shape[1])] if names is None else names
-    kernel = kernel.bind(names)
+    rows = _cells(estimator, X, frame, reset=reset)
+    names = [str(c) for c in range(rows.shape[1])] if frame is None else list(frame.columns)
+    if frame is not None:
+        kernel = kernel.bind(names)
     for column in sorted(_columns_read(kernel, rows.shape[1])):
         for i, value in enumerate(rows[:, column]):
             if is_missing(value):
@@ -133,15 +137,43 @@ def _columns_read(kernel: Kernel, n_columns: int) -> set[int]:
     return set().union(*(_columns_read(child, n_columns) for child in kernel.children))
 
 
-def _mixed_rows(estimator: Any, frame: Any, *, reset: bool) -> np.ndarray:
-    X = frame.to_native()
-    rows = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1)
-    empty = [column.name for column in frame.iter_columns() if cells_of("", column).missing.any()]
+def _mixed_rows(estimator: Any, X: Any, frame: Any, *, reset: bool) -> np.ndarray:
+    """Rows of a kernel that compares levels: numbers and strings side by side."""
+    rows = _cells(estimator, X, frame, reset=reset)
+    if frame is None:
+        columns = enumerate(rows.T)
+        empty = [c for c, values in columns if any(is_missing(value) for value in values)]
+    else:
+        empty = [column.name for column in frame.iter_columns() if cells_of("", column).missing.any()]
     if empty:
         raise ValueError(
             f"Input X contains NaN or missing values in columns {empty}. Fill or drop them first."
         )
-    return rows.astype(object)
+    return rows
+
+
+def _cells(estimator: Any, X: Any, frame: Any, *, reset: bool) -> np.ndarray:
+    """The cells of a table as objects, whatever its columns are made of."""
+    if frame is None:
+        rows = validate_data(
+            estimator, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=1
+        )
+        return np.asarray(rows, dtype=object)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)  # names of the columns
+    if len(frame) == 0:
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    rows = np.empty(frame.shape, dtype=object)
+    for j, column in enumerate(frame.iter_columns()):
+        values = np.asarray(column.to_numpy())
+        rows[:, j] = values.astype(f"{values.dtype.kind}8[us]") if values.dtype.kind in "mM" else values
+    return rows
+
+
+def _holds_text(X: Any) -> bool:
+    """Whether an array is a table in which some cells are strings."""
+    if not isinstance(X, np.ndarray) or X.ndim != 2:
+        return False
+    return X.dtype.kind in "US" or (X.dtype == object and any(isinstance(v, str) for v in X.ravel()))
 
 
 def _holds_objects(X: Any, kernel: Any) -> bool:

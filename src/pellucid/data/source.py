@@ -80,8 +80,8 @@ def _together(parts: Sequence[Any]) -> Any:
     if len(parts) == 1:
         return parts[0]
     frames = [nw.from_native(part, allow_series=True, pass_through=True) for part in parts]
-    if isinstance(frames[0], nw.Series):
-        return np.concatenate([frame.to_numpy() for frame in frames])
+    if any(isinstance(frame, nw.Series) for frame in frames):  # others are such that were joined before
+        return np.concatenate([f.to_numpy() if isinstance(f, nw.Series) else np.asarray(f) for f in frames])
     if isinstance(frames[0], nw.DataFrame):
         return nw.concat(frames, how="vertical").to_native()
     return np.concatenate(parts)

@@ -64,6 +64,8 @@ def as_source(
         return LazySource(X, roles)
     if is_batches(X):
         return BatchSource(X, roles)
+    if hasattr(X, "toarray"):  # models say what becomes of sparse rows
+        return None
     named = any(isinstance(value, str) for value in roles.values())
     shape: tuple[int, ...] = tuple(getattr(X, "shape", ()))
     many = len(shape) == 2 and (isinstance(X, np.memmap) or (most is not None and shape[0] > most(shape[1])))
@@ -100,6 +102,11 @@ def is_batches(X: Any) -> bool:
             "lambda: read_batches(path)."
         )
     if isinstance(X, list | tuple) and X:
+        first = X[0][0] if isinstance(X[0], tuple) and X[0] else X[0]
+        if hasattr(first, "toarray"):
+            raise TypeError(
+                "Batches are dense. Put sparse rows together with scipy.sparse.vstack, or fill them in."
+            )
         return _is_batch(X[0])
     return callable(X) and not hasattr(X, "shape") and not isinstance(X, type)
 

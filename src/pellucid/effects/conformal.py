@@ -87,7 +87,7 @@ def targets_within(
     upper = mean * np.exp(low)
     if whole:
         nearest = np.rint(mean)
-        lower = np.minimum(np.ceil(lower - 1e-9), nearest)
+        lower = np.minimum(np.ceil(lower - 1e-9), nearest) + 0.0  # no minus before zero
         upper = np.maximum(np.floor(upper + 1e-9), nearest)
     return lower, upper
 

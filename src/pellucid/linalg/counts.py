@@ -43,8 +43,12 @@ def count_products(A: sparse.csr_array, B: sparse.csr_array) -> np.ndarray:
     if (~often).sum() * float(A.shape[0]) * B.shape[0] < _FEW:
         often[:] = True
     columns = np.flatnonzero(often)
+    blocks = list(row_blocks(len(columns), 8.0 * (A.shape[0] + B.shape[0]), _BUDGET))
+    if often.all() and len(blocks) == 1:
+        a = A.toarray()
+        return np.asarray(a @ (a if B is A else B.toarray()).T)
     out = np.zeros((A.shape[0], B.shape[0]))
-    for block in row_blocks(len(columns), 8.0 * (A.shape[0] + B.shape[0]), _BUDGET):
+    for block in blocks:
         a = A[:, columns[block]].toarray()
         out += a @ (a if B is A else B[:, columns[block]].toarray()).T
     if not often.all():

@@ -1,6 +1,6 @@
 """Some of the rows of a table, chosen by what they hold and not by where they are."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def sample_rows(columns: Sequence[np.ndarray], k: int) -> np.ndarray:
     return np.sort(order[taken])
 
 
-def lots(columns: Sequence[np.ndarray], block: int) -> np.ndarray:
+def lots(columns: Iterable[np.ndarray], block: int) -> np.ndarray:
     """A number for each row of one block of a table; the rows of the smallest numbers are a random sample.
 
     It is computed from what a row holds, so that neither the order of rows nor the blocks matter. Only rows
@@ -65,6 +65,19 @@ def lots(columns: Sequence[np.ndarray], block: int) -> np.ndarray:
     out = np.empty_like(number)
     out[order] = _mixed(ordered + shift)
     return out
+
+
+def in_order_of_lots(columns: Iterable[np.ndarray], most: int) -> np.ndarray:
+    """Positions of the rows of the smallest lots, in their order: a random sample, shuffled.
+
+    Examples
+    --------
+    >>> x = np.arange(1000.0)
+    >>> some, other = in_order_of_lots([x], 100), in_order_of_lots([x[::-1]], 100)
+    >>> bool(np.array_equal(x[some], x[::-1][other]))
+    True
+    """
+    return np.argsort(lots(columns, 0), kind="stable")[:most]
 
 
 def fold_rows(columns: Sequence[np.ndarray], k: int) -> np.ndarray:
@@ -96,9 +109,9 @@ def equal_rows(columns: Sequence[np.ndarray]) -> np.ndarray:
     return np.argsort(np.argsort(first))[number]
 
 
-def _numbers(columns: Sequence[np.ndarray]) -> np.ndarray:
+def _numbers(columns: Iterable[np.ndarray]) -> np.ndarray:
     """A number for each row, computed from its values."""
-    number = np.zeros(len(columns[0]), dtype=np.uint64)
+    number = np.zeros(1, dtype=np.uint64)
     for column in columns:
         values = np.asarray(column, dtype=np.float64) + 0.0  # one zero instead of two
         values[np.isnan(values)] = np.nan

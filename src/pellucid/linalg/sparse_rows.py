@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -122,6 +123,14 @@ class SparseRows:
             indptr=self.indptr[start : stop + 1] - first,
             u=None if self.u is None else self.u[start:stop],
         )
+
+    def columns(self) -> Iterator[np.ndarray]:
+        """The columns of the sparse part, filled in, one after another."""
+        S = self.matrix.tocsc()
+        for start, stop in pairwise(S.indptr.tolist()):
+            column = np.zeros(len(self))
+            column[S.indices[start:stop]] = S.data[start:stop]
+            yield column
 
     def copy(self, order: str = "K") -> SparseRows:
         """A copy that shares nothing with the caller's matrix."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Any
 
@@ -142,7 +143,7 @@ def build_report(
         "columns": column_payload(sample.columns, texts),
         "notes": data_notes(sample.columns, sample.y, response),
         "trust": _trust(inner),
-        "fit": _fit(inner, sample),
+        "fit": _fit(inner, sample, texts),
         "extra": extra_sections(model, sample, earlier, groups),
     }
     payload["cautions"] = sample.notes + response.said
@@ -178,13 +179,13 @@ def _checked(
     return (None, None) if found is None else ({**page_model, "link": found[0], "slope": slope}, found[1])
 
 
-def _fit(model: Any, sample: Sample) -> dict[str, Any]:
+def _fit(model: Any, sample: Sample, texts: Collection[int]) -> dict[str, Any]:
     from pellucid import __version__
 
     seed = getattr(model, "random_state", None)
     return {
         "model": model_facts(model),
-        "data": data_facts(sample),
+        "data": data_facts(sample, texts),
         "parameters": parameter_facts(model),
         "versions": [*version_facts(__version__), ["seed", "none" if seed is None else str(seed)]],
         "edits": facts_of(getattr(model, "edits_", None)),

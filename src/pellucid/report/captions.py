@@ -103,12 +103,14 @@ def _point(grid: Grid, i: int) -> str:
 
 
 def _number(value: float, digits: int = 4) -> str:
-    """A number as text, with a proper minus."""
-    return f"{value:.{digits}g}".replace("-", "−")
+    """A number as text, with a proper minus; powers of ten where it is huge or tiny, as in pictures."""
+    rounded = float(f"{value:.{digits}g}") + 0.0  # no minus before zero
+    plain = 1e4 <= abs(rounded) < 1e7
+    return (f"{rounded:.0f}" if plain else f"{rounded:.{digits}g}").replace("-", "−")
 
 
 def _signed(value: float) -> str:
-    return f"{value:+.3g}".replace("-", "−")
+    return ("+" if value >= 0 else "") + _number(value, 3)
 
 
 def cut(text: str, most: int = 60) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import platform
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,14 @@ from pellucid.report.sample import Sample
 Facts = list[list[str]]
 
 
-def data_facts(sample: Sample) -> Facts:
-    """Size of the data, and the digest by which they can be recognised."""
+def data_facts(sample: Sample, texts: Collection[int] = ()) -> Facts:
+    """Size of the data, and the digest by which they can be recognised; ``texts`` are columns of objects."""
     facts = [["rows", f"{len(sample):,}"]]
     if sample.columns:
         p, numeric = len(sample.columns), sum(column.numeric for column in sample.columns)
-        facts.append(["features", f"{p} ({numeric} numeric, {p - numeric} categorical)"])
+        levels = p - numeric - len(texts)
+        kinds = f"{numeric} numeric, {levels} categorical" + (f", {len(texts)} of objects" if texts else "")
+        facts.append(["features", f"{p} ({kinds})"])
         gaps = int(sum(column.missing.sum() for column in sample.columns))
         facts.append(["missing values", f"{gaps:,}" if gaps else "none"])
     facts.append(["SHA-256 of the data", sample.digest])

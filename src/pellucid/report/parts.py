@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -57,12 +58,12 @@ def motif_payload(model: Any) -> list[dict[str, Any]]:
     made = []
     for output in outputs:
         found = model.motifs(20, output=output)
-        several = len(set(found.kernels)) > 1
+        short = _short_names(found.kernels)
         made.append(
             {
                 "output": None if output is None else str(output),
                 "names": list(found.parts),
-                "kernels": list(found.kernels) if several else None,
+                "kernels": [short[name] for name in found.kernels] if len(short) > 1 else None,
                 "weight": rounded(found.weight),
                 "se": None if found.standard_error is None else rounded(found.standard_error, 3),
                 "stability": None if found.stability is None else rounded(found.stability, 3),
@@ -70,6 +71,12 @@ def motif_payload(model: Any) -> list[dict[str, Any]]:
             }
         )
     return made
+
+
+def _short_names(kernels: Sequence[str]) -> dict[str, str]:
+    """Kernels without their parameters, where that still tells them apart."""
+    short = {name: name.partition("(")[0] for name in kernels}
+    return short if len(set(short.values())) == len(short) else {name: name for name in short}
 
 
 def why_parts(model: Any, part: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Solvers see matrices, never a kernel.
 """
 
 from pellucid.solvers.calibration import Calibration, calibrate
-from pellucid.solvers.choice import SOLVERS, TALL, Choice, choose_solver
+from pellucid.solvers.choice import ITERATIVE_ROWS, SOLVERS, TALL, Choice, choose_solver
 from pellucid.solvers.dual import CholeskySolver, SpectralSolver
 from pellucid.solvers.fits import CRITERIA, Fits
 from pellucid.solvers.glm import GLMFit, GLMProblem, fit_glm
@@ -18,6 +18,7 @@ from pellucid.solvers.primal import PrimalSolver
 
 __all__ = [
     "CRITERIA",
+    "ITERATIVE_ROWS",
     "Calibration",
     "Choice",
     "CholeskySolver",

@@ -8,7 +8,7 @@ TALL = ("iterative", "landmarks")  # those that never store the kernel matrix
 # Rows from which steps of n² operations cost less than a factorisation of n³ with its exact leave-one-out,
 _DENSE_ROWS = 8000
 # and rows from which a step takes so long that an approximation by landmarks is the better use of the time.
-_ITERATIVE_ROWS = 50_000
+ITERATIVE_ROWS = 50_000
 
 # One eigendecomposition costs about as much as this many Cholesky factors with their leave-one-out diagonal.
 _SPECTRAL_FROM = 8
@@ -53,7 +53,7 @@ def choose_solver(
         return Choice(requested, "asked for")
     if n_features is not None and n_features < n_rows:
         return Choice("primal", f"{n_features} explicit features are fewer than {n_rows} rows")
-    if n_rows > _ITERATIVE_ROWS and not dense:
+    if n_rows > ITERATIVE_ROWS and not dense:
         return Choice("landmarks", f"{n_rows} rows make n² kernel values too many to go through repeatedly")
     if n_rows > _DENSE_ROWS and not dense:
         return Choice("iterative", f"{n_rows} rows: steps of n² operations cost less than a factor of n³")

@@ -28,37 +28,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Self
 
 import numpy as np
-from scipy.linalg import blas, cho_solve, cholesky, eigh, solve_triangular
+from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
 
-from pellucid.linalg import row_blocks, times_upper
-from pellucid.linalg.factor import mirror
+from pellucid.linalg import times_upper
 from pellucid.solvers.fits import Fits
+from pellucid.solvers.landmark_sums import Columns, LandmarkSums, ResidualSums, blocks_of
 
-Columns = Callable[[np.ndarray], np.ndarray]  # from numbers of rows to k(x, C) of shape (k, m), C-contiguous
-_RECENT = 8192  # rows whose products are summed up in single precision
+ResidualsOf = Callable[[np.ndarray, np.ndarray], ResidualSums]  # of dual coefficients and levels
 _FACTORS = 4  # values of alpha up to which a factor for each costs less than one spectrum
 _POWER_STEPS = 15
+_CORRECTIONS = 8
+_CORRECTED = 1e-7  # share of the solution that a further correction would move
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The solution for one ridge strength."""
+
+    L: np.ndarray  # (m, m): factor of G + αI
+    w: np.ndarray  # (m, q)
+    level: np.ndarray  # (q,): about which fitted values are centred
+    squares: np.ndarray  # (q,): Σ s r² over all rows
 
 
 @dataclass(frozen=True)
 class LandmarkSolver:
-    """The sums over all rows."""
+    """The sums over all rows, and the rows at hand: all of them, or some."""
 
-    columns: Columns
-    fine: Columns | None  # the same in float64, where those are in float32
+    columns: Columns  # of rows at hand
+    weight: np.ndarray  # (n,): theirs
     transfer: np.ndarray  # (m, m): T, upper triangular
-    Y: np.ndarray  # (n, q)
-    weight: np.ndarray  # (n,)
+    n_rows: int
+    total: float  # sum of the weights of all rows
+    observations: float
     mean: np.ndarray  # (m,): z̄, zero without an intercept
     level: np.ndarray  # (q,): weighted mean of the targets, zero without an intercept
     G: np.ndarray  # (m, m)
     c: np.ndarray  # (m, q)
+    square: np.ndarray  # (q,): Σ s (y − ȳ)²
     fit_intercept: bool
     kind: np.dtype  # of the features, float32 or float64
-    _found: dict[float, tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=dict)
+    fine: ResidualsOf | None  # where features are in float32
+    _found: dict[float, Solved] = field(default_factory=dict)
 
     @classmethod
     def start(
@@ -71,39 +86,50 @@ class LandmarkSolver:
         fit_intercept: bool,
         fine: Columns | None = None,
         step: Callable[[], None] = lambda: None,
-    ) -> LandmarkSolver:
-        """Walk the rows once, in blocks."""
-        m = len(transfer)
-        kind = columns(np.arange(min(1, len(Y)))).dtype
-        T = np.asfortranarray(transfer, dtype=kind)
-        share = weight / weight.sum()
-        level = share @ Y if fit_intercept else np.zeros(Y.shape[1])
-        centred = Y - level
-        ones = bool(np.all(weight == 1.0))
-        G, c, sums = np.zeros((m, m), order="F"), np.zeros((m, Y.shape[1])), np.zeros(m)
-        recent: np.ndarray = G if kind == np.float64 else np.zeros((m, m), dtype=kind, order="F")
-        squares = blas.dsyrk if kind == np.float64 else blas.ssyrk
-        n_recent = 0
-        for block in blocks_of(len(Y), m):
-            Z = times_upper(columns(np.arange(block.start, block.stop)), T)
-            root = np.sqrt(weight[block]).astype(Z.dtype)
-            sums += (weight[block].astype(Z.dtype) @ Z).astype(float)
-            if not ones:
-                Z *= root[:, None]
-            c += Z.T @ (root[:, None] * centred[block]).astype(Z.dtype)
-            recent = squares(1.0, Z.T, beta=1.0, c=recent, lower=1, overwrite_c=1)
-            n_recent += len(Z)
-            if kind == np.float64:
-                G = recent
-            elif n_recent > _RECENT or block.stop == len(Y):
-                G += recent
-                recent[...] = 0.0
-                n_recent = 0
-            step()
-        mirror(G, from_upper=False)
-        mean = sums / weight.sum() if fit_intercept else np.zeros(m)
-        G -= weight.sum() * np.outer(mean, mean)
-        return cls(columns, fine, transfer, Y, weight, mean, level, G, c, fit_intercept, kind)
+    ) -> Self:
+        """Walk all rows, which are at hand, once, in blocks."""
+        level = weight / weight.sum() @ Y if fit_intercept else np.zeros(Y.shape[1])
+        sums = LandmarkSums.of(columns, transfer, Y - level, weight, step)
+        residuals = None if fine is None else partial(_residuals, fine, Y, weight)
+        return cls.of(
+            sums, columns, transfer, weight, fit_intercept=fit_intercept, level=level, fine=residuals
+        )
+
+    @classmethod
+    def of(
+        cls,
+        sums: LandmarkSums,
+        columns: Columns,
+        transfer: np.ndarray,
+        weight: np.ndarray,
+        *,
+        fit_intercept: bool,
+        level: np.ndarray,
+        fine: ResidualsOf | None,
+    ) -> Self:
+        """Sums over all rows, of targets less ``level``, and columns and weights of the rows at hand."""
+        kind = columns(np.arange(min(1, len(weight)))).dtype
+        mean, rest = np.zeros(len(sums.z)), np.zeros(len(sums.y))
+        if fit_intercept:
+            mean, rest = sums.z / sums.weight, sums.y / sums.weight
+        G = sums.zz - sums.weight * np.outer(mean, mean)
+        c = sums.zy - np.outer(sums.z, rest)
+        return cls(
+            columns,
+            weight,
+            transfer,
+            sums.n_rows,
+            sums.weight,
+            sums.observations,
+            mean,
+            level + rest,
+            G,
+            c,
+            sums.yy - sums.weight * rest**2,
+            fit_intercept,
+            kind,
+            fine,
+        )
 
     @cached_property
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
@@ -133,34 +159,53 @@ class LandmarkSolver:
 
     def solution(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients ``w`` of shape (m, q) and levels ``b`` of shape (q,)."""
-        w, level = self._solved(alpha)[1:]
-        return w, level - self.mean @ w
+        found = self.solved(alpha)
+        return found.w, found.level - self.mean @ found.w
 
-    def _solved(self, alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Factor ``L``, coefficients, and the levels about which fitted values are centred."""
+    def solved(self, alpha: float) -> Solved:
+        """The solution, corrected in float64 where sums are in float32."""
         if alpha not in self._found:
             L = self.factor(alpha)
             w, level = cho_solve((L, True), self.c, check_finite=False), self.level
-            if self.fine is not None:
-                slope, rest = self._gradient(w, level, self.fine)
-                w = w + cho_solve((L, True), slope - alpha * w, check_finite=False)
-                level = level + rest / self.weight.sum() if self.fit_intercept else level
-            self._found[alpha] = L, w, level
+            if self.fine is None:
+                squares = self.square + np.einsum("mq,mq->q", w, self.G @ w - 2.0 * self.c)
+            else:
+                w, level, squares = self._corrected(self.fine, L, w, level, alpha)
+            self._found[alpha] = Solved(L, w, level, np.maximum(squares, 0.0))
         return self._found[alpha]
 
-    def _gradient(self, w: np.ndarray, level: np.ndarray, fine: Columns) -> tuple[np.ndarray, np.ndarray]:
-        """Return ``Σ s (z − z̄) r`` and ``Σ s r`` for the residuals ``r`` of coefficients, in float64."""
-        Tw, shift = self.transfer @ w, level - self.mean @ w
-        total, rest = np.zeros_like(w), np.zeros(w.shape[1])
-        for block in blocks_of(len(self.Y), len(self.G)):
-            K = fine(np.arange(block.start, block.stop))
-            r = self.weight[block, None] * (self.Y[block] - K @ Tw - shift)
-            total += K.T @ r
-            rest += r.sum(axis=0)
-        return self.transfer.T @ total - np.outer(self.mean, rest), rest
+    def _corrected(
+        self, fine: ResidualsOf, L: np.ndarray, w: np.ndarray, level: np.ndarray, alpha: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Coefficients, levels and squared residuals after steps along the gradient in float64.
+
+        Each leaves a share of the error that goes with the rounding of sums in float32, relative to α; nearly
+        always the first is enough.
+        """
+        size = before = float(np.linalg.norm(L.T @ w))
+        squares = np.full(len(level), np.nan)
+        for k in range(_CORRECTIONS):
+            r = fine(self.transfer @ w, level - self.mean @ w)
+            slope = self.transfer.T @ r.products - np.outer(self.mean, r.total)
+            move = cho_solve((L, True), slope - alpha * w, check_finite=False)
+            step = float(np.linalg.norm(L.T @ move))
+            if k and step >= before:  # there is nothing left but rounding
+                break
+            squares = r.squares - 2.0 * np.einsum("mq,mq->q", move, slope)
+            w = w + move
+            level = level + r.total / self.total if self.fit_intercept else level
+            if step * step <= _CORRECTED * before * size:
+                break
+            before = step
+        return w, level, squares
 
     def dof(self, alpha: float) -> float:
         """Effective degrees of freedom, intercept included."""
+        if "spectrum" not in vars(self):
+            inverse = solve_triangular(
+                self.solved(alpha).L, np.eye(len(self.G)), lower=True, check_finite=False
+            )
+            return len(self.G) - alpha * float(np.vdot(inverse, inverse)) + float(self.fit_intercept)
         values = self.spectrum[0]
         return float(np.sum(values / (values + alpha))) + float(self.fit_intercept)
 
@@ -171,13 +216,13 @@ class LandmarkSolver:
         rows: np.ndarray | None = None,
         step: Callable[[], None] = lambda: None,
     ) -> Fits:
-        """Residuals and slack at some rows (all by default) of the fits to all of them.
+        """Residuals and slack at some of the rows at hand (all by default) of the fits to all rows.
 
         ``quadratic`` and ``log_det`` are not those of the rows and are left at NaN.
         """
         rows = np.arange(len(self.weight)) if rows is None else rows
         alphas, q = np.asarray(alphas, dtype=float), Y.shape[1]
-        s, own = self.weight[rows], float(self.fit_intercept) / self.weight.sum()
+        s, own = self.weight[rows], float(self.fit_intercept) / self.total
         residuals, slack = np.empty((len(alphas), len(rows), q)), np.empty((len(alphas), len(rows)))
         at_once = self._by_factors(alphas) if len(alphas) <= _FACTORS else self._by_spectrum(alphas)
         for block in blocks_of(len(rows), len(self.G)):
@@ -192,7 +237,8 @@ class LandmarkSolver:
         """Fitted values (a, k, q) and leverages (a, k) of some rows, by a factor for each alpha."""
         parts = []
         for alpha in alphas:
-            L, w, level = self._solved(float(alpha))
+            found = self.solved(float(alpha))
+            L, w, level = found.L, found.w, found.level
             both = np.column_stack([self.transfer.T, self.mean])
             half = solve_triangular(L, both, lower=True, check_finite=False)
             upper = np.asfortranarray(np.triu(half[:, :-1].T), dtype=self.kind)
@@ -227,6 +273,7 @@ class LandmarkSolver:
         return block
 
 
-def blocks_of(n_rows: int, m: int) -> list[slice]:
-    """Blocks of rows for features of ``m`` landmarks."""
-    return list(row_blocks(n_rows, 8.0 * m))
+def _residuals(
+    columns: Columns, Y: np.ndarray, weight: np.ndarray, dual: np.ndarray, level: np.ndarray
+) -> ResidualSums:
+    return ResidualSums.of(columns, dual, level, Y, weight)

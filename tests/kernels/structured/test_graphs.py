@@ -219,6 +219,13 @@ def test_labels_cannot_be_mistaken_for_subtrees():
     assert WeisfeilerLehman(1, normalise=False)([tree], [name])[0, 0] == 0.0
 
 
+def test_labels_of_edges_and_nodes_do_not_run_together():
+    found = WeisfeilerLehman(1).occurrences((["11", "1", "2"], [(0, 1), (1, 2)], ["1", "11"]))
+    assert {"11(1~1)", "1(11~2,1~11)", "2(11~1)"} < set(found)
+    found = WeisfeilerLehman(1).occurrences((["-C", "C", "C"], [(0, 1), (1, 2)], ["-", ""]))
+    assert {"-C(-C)", "C(-~-C,C)", "C(C)"} < set(found)
+
+
 def test_networkx():
     networkx = pytest.importorskip("networkx")
     graph = networkx.Graph()
@@ -272,6 +279,12 @@ def test_bad_graphs(graph, message):
         return
     with pytest.raises(ValueError, match=message):
         WeisfeilerLehman()([graph])
+
+
+def test_equal_numbers_are_the_same_label():
+    whole, floats = ([1, 2], [(0, 1)], [3]), (np.array([1.0, 2.0]), [(0, 1)], [3.0])
+    assert read_graph(floats) == read_graph(whole)
+    assert read_graph(([0.5, 1], [])).labels == ("0.5", "1")
 
 
 def test_unseen_labels_match_nothing():

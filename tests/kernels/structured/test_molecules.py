@@ -69,6 +69,10 @@ def test_fragments_cover_atoms_and_bonds(Chem):
     )
 
 
+def test_names_of_atoms_tell_their_hydrogens(Chem):
+    assert {name.split()[0] for name in Tanimoto(0).occurrences("CCO")} == {"[CH3]", "[CH2]", "[OH]"}
+
+
 def test_salts_have_fragments_in_each_ion(Chem):
     salt, acid = "[Na+].CC(=O)[O-]", "CC(=O)[O-]"
     found = Tanimoto(radius=1).occurrences(salt)
@@ -89,6 +93,7 @@ def test_molecules_of_rdkit_are_as_good_as_smiles(Chem):
         ("c1ccc", "row 1: 'c1ccc' is not a molecule"),
         ("", "row 1: '' is not a molecule"),
         (None, "row 1: expected SMILES, got a missing value"),
+        ("C\u2013C", "row 1: .* is not a molecule: SMILES have no '\u2013'"),
     ],
 )
 def test_what_is_not_a_molecule_is_named(Chem, bad, message):

@@ -117,6 +117,20 @@ def test_subsequences(texts, k):
     assert_allclose(Subsequence(k, decay, normalise=False)(texts), expected, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("normalise", [True, False])
+def test_subsequences_by_their_weights_and_pair_by_pair(monkeypatch, normalise):
+    rng = np.random.default_rng(4)
+    texts = ["", "GAT", *("".join(rng.choice(list("ACGT"), n)) for n in (9, 30, 30, 47))]
+    for k in (1, 3, 4):
+        kernel = Subsequence(k, 0.7, normalise=normalise)
+        by_weights = kernel(texts), kernel(texts[:4], texts[3:]), kernel.diag(texts)
+        with monkeypatch.context() as change:
+            change.setattr("pellucid.kernels.structured.subsequence._CELLS", 0)
+            pair_by_pair = kernel(texts), kernel(texts[:4], texts[3:]), kernel.diag(texts)
+        for one, other in zip(by_weights, pair_by_pair, strict=True):
+            assert_allclose(one, other, rtol=1e-12, atol=1e-15)
+
+
 @pytest.mark.parametrize("unit", ["word", "character"])
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_n_grams_are_those_of_scikit_learn(unit, most):

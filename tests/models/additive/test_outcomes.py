@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from outcome_draws import drawn
+from scipy.stats import expectile
 from sklearn.exceptions import ConvergenceWarning
 from statsmodels.duration.hazard_regression import PHReg
 from statsmodels.miscmodels.ordinal_model import OrderedModel
@@ -25,7 +27,7 @@ from pellucid._progress import Progress
 from pellucid.data.table import Column
 from pellucid.export.document import from_json
 from pellucid.features.term_basis import TermBasis, first_picks
-from pellucid.losses import Huber, NegativeBinomial, Quantile, Tweedie, as_loss
+from pellucid.losses import Expectile, Huber, NegativeBinomial, Quantile, Tweedie, as_loss
 from pellucid.losses.ordinal import Ordinal
 from pellucid.models.additive.engine.state import Problem
 from pellucid.models.additive.engine.structure import build_axes
@@ -141,6 +143,8 @@ def test_quantiles_and_expectiles_of_each_level():
     loss = as_loss("expectile")
     got, _ = without_penalty(loss, NUMBER)
     np.testing.assert_allclose(got, [NUMBER[k == LEVEL].mean() for k in range(4)], atol=1e-8)
+    got, _ = without_penalty(Expectile(0.8), NUMBER)
+    np.testing.assert_allclose(got, [expectile(NUMBER[k == LEVEL], 0.8) for k in range(4)], atol=1e-6)
 
 
 def test_proportional_hazards_of_statsmodels():
@@ -265,6 +269,30 @@ def test_dispersion_of_proportions_without_trials_is_found():
     assert counts.scale_ == 1.0
     pairs = AdditiveKernelRegressor(0, loss="binomial").fit(X, TARGETS["binomial"])
     np.testing.assert_allclose(pairs.predict(X), counts.predict(X))
+
+
+def foreseen(model, x, y):
+    """What a model says of new rows, and what was seen of them."""
+    if hasattr(model, "classes_"):
+        return model.predict_proba(x)[:, 2:].sum(axis=1), y >= 2
+    if (
+        model.loss == "cox"
+    ):  # survival of half a unit; of those alive exp(-1/4) have not left, whatever the hazard
+        return model.predict_survival(x, times=[0.5])[:, 0], (y[:, 0] > 0.5) / np.exp(-0.25)
+    return model.predict(x), y[:, 0] / y.sum(axis=1) if model.loss == "binomial" else y
+
+
+@pytest.mark.parametrize("loss", ["negative_binomial", "tweedie", "gamma", "binomial", "ordinal", "cox"])
+def test_means_and_shares_are_calibrated_on_new_rows(loss):
+    """In each of four groups of new rows, by prediction, what was predicted is what is observed."""
+    pairs = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        model = estimator(loss).fit(*drawn(loss, rng, 300))
+        pairs.append(foreseen(model, *drawn(loss, rng, 1500)))
+    predicted, seen = np.hstack(pairs)
+    for rows in np.array_split(np.argsort(predicted), 4):
+        assert np.mean(seen[rows]) == pytest.approx(np.mean(predicted[rows]), rel=0.12, abs=0.04)
 
 
 # ---------------------------------------------------------------------- times, classes

@@ -257,6 +257,16 @@ def test_a_truncated_file_is_named(table, tmp_path):
         AdditiveKernelRegressor().fit(folder, "y")
 
 
+def test_a_file_that_is_damaged_inside_is_named(table, tmp_path):
+    folder = parquet(table[[*FEATURES, "y"]], tmp_path / "rows")
+    damaged = folder / "part-2.parquet"
+    content = bytearray(damaged.read_bytes())
+    content[4:400] = bytes(396)  # the footer stays, and so the file looks whole
+    damaged.write_bytes(content)
+    with pytest.raises(ValueError, match=r"part-2\.parquet cannot be read to its end"):
+        AdditiveKernelRegressor().fit(folder, "y")
+
+
 def test_a_file_with_other_columns_is_named(table, tmp_path):
     folder = parquet(table[[*FEATURES, "y"]], tmp_path / "rows")
     good = pd.read_parquet(folder / "part-1.parquet")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from pellucid import (
     KernelClassifier,
@@ -152,6 +152,24 @@ def test_a_column_of_sequences_beside_numbers(label, library):
         check(one, score)
         assert "RBF(length_scale=1).on(['dose'])" in one.parts
     assert len(model.motifs_) == (16 if label != "search" else min(20, len(model.motifs_)))
+
+
+@pytest.mark.parametrize("kernel", [MIXED, MIXED + Categorical().on("strain")], ids=["objects", "levels"])
+def test_columns_kept_by_arrow(kernel):
+    """Strings, numbers and dates of every backend are the same rows."""
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    table, y = frame()
+    table["strain"] = ["a", "b"] * 12
+    table["day"] = pandas.date_range("2024-01-01", periods=24)
+    model = KernelRidge(kernel, alpha=0.1).fit(table, y)
+    for backend in ("pyarrow", "numpy_nullable"):
+        other = table.convert_dtypes(dtype_backend=backend)
+        assert_array_equal(model.predict(other), model.predict(table))
+        assert_array_equal(KernelRidge(kernel, alpha=0.1).fit(other, y).predict(table), model.predict(table))
+        other.loc[3, "promoter"] = None
+        with pytest.raises(ValueError, match="missing value in column 'promoter', row 3"):
+            model.predict(other)
 
 
 def test_fisher_discriminants_explain_the_scores_of_classes():

@@ -151,3 +151,4 @@ def test_ends_of_amounts_and_counts_are_not_negative(loss):
     assert np.all(high >= low)
     if loss == "negative_binomial":
         np.testing.assert_array_equal(low, np.rint(low))
+    assert not np.any(np.signbit(low))

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from pellucid import (
     AdditiveKernelClassifier,
@@ -128,6 +129,22 @@ def test_drift_of_kernel_models_and_of_terms():
         drift(KernelGLMRegressor(alpha=1.0, n_components=5).fit(numbers, np.ones(N)), numbers)
 
 
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_each_model_takes_its_own_columns(pipeline):
+    """One model knows a feature that the other does not, and the group is a feature of neither."""
+    lean = AdditiveKernelRegressor(0)
+    lean = (make_pipeline(lean) if pipeline else lean).fit(TRAIN[["dose", "age"]], Y_OLD)
+    with_group = NOW.assign(plant=np.where(np.arange(N) % 3 == 0, "a", "b"))
+    change = compare(lean, NEW, with_group, Y_NEW, groups="plant")
+    assert {term.name: term.status for term in change.terms}["city"] == "added"
+    said = lean.predict(NOW[["dose", "age"]])
+    np.testing.assert_array_equal(change.difference, NEW.predict(NOW) - said)
+    mean = change.groups[0].values["mean prediction"]
+    np.testing.assert_allclose(mean, [said[::3].mean(), np.delete(said, np.s_[::3]).mean()])
+    with pytest.raises(ValueError, match="feature names"):
+        compare(lean, NEW, NOW[["age", "dose"]])
+
+
 def test_groups_of_counts_and_refusals():
     X, counts = TRAIN[["age"]], rng.poisson(2.0, N)
     model = KernelGLMRegressor(alpha=1.0).fit(X, counts, exposure=np.full(N, 2.0))
@@ -142,5 +159,5 @@ def test_groups_of_counts_and_refusals():
     with pytest.raises(ValueError, match="groups need y"):
         compare(OLD, NEW, NOW, groups="city")
     labelled = KernelRidgeClassifier(alpha=1.0).fit(X, Y_OLD > 1)
-    with pytest.raises(ValueError, match="predict different things"):
+    with pytest.raises(ValueError, match="one numbers, the other the classes"):
         compare(model, labelled, X)

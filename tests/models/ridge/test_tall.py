@@ -10,7 +10,7 @@ from pellucid.exceptions import IndefiniteKernelError
 from pellucid.kernels import RBF, Laplacian, Matern
 from pellucid.models.kernel_fit import landmark_fit, length_scale, tall_fit
 from pellucid.models.search import gradient_search
-from pellucid.solvers import choose_solver, landmarks
+from pellucid.solvers import choice, choose_solver, landmarks
 
 RNG = np.random.default_rng(0)
 N = 500
@@ -194,6 +194,20 @@ def test_choice_by_rows():
     assert names == ["cholesky", "iterative", "landmarks"]
     assert choose_solver("auto", n_rows=20_000, n_features=5, n_alphas=1).name == "primal"
     assert choose_solver("auto", n_rows=20_000, n_features=None, n_alphas=1, dense=True).name == "cholesky"
+
+
+def test_many_rows_that_are_badly_conditioned_take_a_factor(monkeypatch):
+    monkeypatch.setattr(choice, "_DENSE_ROWS", 400)
+    rough, smooth = (fit("auto", Y[:, 0], alpha=a, kernel=Matern(0.3, nu=1.5)) for a in (1e-6, 10.0))
+    assert (rough.solver_, smooth.solver_) == ("cholesky", "iterative")
+    assert "steps of conjugate gradients would cost more" in rough.solver_reason_
+    exact = fit("spectral", Y[:, 0], alpha=1e-6, kernel=Matern(0.3, nu=1.5))
+    np.testing.assert_allclose(rough.predict(NEW), exact.predict(NEW), rtol=1e-8)
+    clean = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2]
+    chosen, exact = fit("auto", clean), fit("spectral", clean)
+    assert chosen.solver_ == "cholesky"
+    assert chosen.loo_.mse < 1.1 * exact.loo_.mse
+    assert fit("iterative", Y[:, 0], alpha=1e-6, tol=0.1).solver_ == "iterative"
 
 
 def test_named_kernels_and_ard_learn_from_a_sample(monkeypatch):

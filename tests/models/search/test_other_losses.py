@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from pellucid import KernelClassifier, KernelGLMRegressor, KernelRidge, LooSearch, load, save
-from pellucid.kernels import RBF
+from pellucid.kernels import RBF, Categorical, Spectrum
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(160, 4))
@@ -60,3 +60,19 @@ def test_a_grid_is_compared_by_held_out_deviance(tmp_path):
 def test_an_alpha_that_is_given_leaves_nothing_to_compare():
     with pytest.raises(ValueError, match="held-out deviance"):
         LooSearch(KernelGLMRegressor(alpha=1.0), ard=True).fit(X, np.ones(160))
+
+
+def test_descent_with_columns_of_every_kind():
+    """The ridge problem of the first step has the rows of the estimator, whatever is in them."""
+    pandas = pytest.importorskip("pandas")
+    draw = np.random.default_rng(1)
+    dose, town = draw.normal(size=60), draw.choice(["Ulm", "Bonn"], 60)
+    text = ["".join(letters) for letters in draw.choice(list("ACGT"), (60, 8))]
+    table = pandas.DataFrame({"note": "unused", "sequence": text, "dose": dose, "town": town})
+    y = np.sin(dose) + (town == "Ulm") + [0.5 * s.count("CG") for s in text] > 0.5
+    kernel = RBF(0.1).on(["dose"]) + Categorical().on(["town"])
+    for rows, given in ((table, kernel + Spectrum(2).on("sequence")), (table[["dose", "town"]], kernel)):
+        search = LooSearch(KernelClassifier(given, alpha="loo")).fit(rows, y)
+        assert search.best_params_["kernel"].theta[0] != given.theta[0]
+        assert "'town'" in str(search.best_params_["kernel"])
+        assert search.score(rows, y) > 0.7

@@ -59,6 +59,9 @@ FITTED: dict[str, dict[str, Any]] = {
         "_criteria": dict[str, float],
         "loo_?": "LeaveOneOut",
         "sums_?": "FeatureSums",
+        "loo_rows_?": np.ndarray,  # where the rows at hand were a sample, as the next two
+        "_all_rows?": int,
+        "_all_observations?": float,
         "effective_dof_ log_marginal_likelihood_? scale_?": Numbers,
     },
     "KernelRidgeClassifier": {"calibration_": "Calibration"},

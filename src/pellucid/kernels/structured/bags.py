@@ -83,6 +83,10 @@ class MeanEmbedding(_Wrapper):
         out = np.empty((len(X), len(Y)))
         if not out.size:
             return out
+        if X[0].shape[1] != Y[0].shape[1]:
+            raise ValueError(
+                f"Members of bags have {X[0].shape[1]} features, but {Y[0].shape[1]} in the other bags."
+            )
         y, sizes = np.concatenate([*Y]), np.array([len(bag) for bag in Y])
         first = np.cumsum(sizes) - sizes
         for i, bag in enumerate(X):

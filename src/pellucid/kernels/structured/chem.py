@@ -25,6 +25,9 @@ def rdkit_chem() -> Any:
 def molecule(smiles: str) -> Any:
     """The molecule that a SMILES string stands for."""
     chem = rdkit_chem()
+    if not smiles.isascii():  # RDKit would read up to there, and say nothing
+        strange = next(c for c in smiles if not c.isascii())
+        raise ValueError(f"{smiles[:60]!r} is not a molecule: SMILES have no {strange!r}.")
     from rdkit.rdBase import BlockLogs
 
     with BlockLogs():  # what it would print is in our error
@@ -131,7 +134,9 @@ def fragment_name(smiles: str, kind: str, place: np.ndarray, code: int) -> str:
         pairs = [bonds_of(smiles)[bond] for bond in bonds]
         bonds = [mol.GetBondBetweenAtoms(number[u], number[v]).GetIdx() for u, v in pairs]
         atoms, root = [number[atom] for atom in atoms], number[root]
-    text = rdkit_chem().MolFragmentToSmiles(mol, atoms, bonds, rootedAtAtom=root)
+    text = rdkit_chem().MolFragmentToSmiles(
+        mol, atoms, bonds, rootedAtAtom=root, allHsExplicit=len(atoms) == 1
+    )
     return f"{text} [{code:x}]"
 
 

@@ -128,12 +128,12 @@ def _checked(labels: Any, edges: Any, edge_labels: Any) -> Graph:
 
 
 def _texts(labels: Any, of: str) -> tuple[str, ...]:
-    """Labels as strings; a missing one would be a label that all missing ones share."""
+    """Labels as strings, 1.0 as 1; a missing one would be a label that all missing ones share."""
     labels = tuple(labels)
     for i, label in enumerate(labels):
         if is_missing(label):
             raise ValueError(f"the label of {of} {i} is missing; give '' where there is none.")
-    return tuple(map(str, labels))
+    return tuple(str(int(x)) if isinstance(x, float) and x.is_integer() else str(x) for x in labels)
 
 
 def _ends(edge: Any) -> tuple[int, int]:

@@ -125,25 +125,26 @@ class WeisfeilerLehman(GraphKernel):
     def _occurrences(self, objects: np.ndarray, covers: int = 0) -> Occurrences:
         batch = Batch.of([read_graph(item) for item in objects], self.edge_labels)
         colours, parts, n_parts = batch.labels, [], 0
-        first: list[np.ndarray] = []  # of each part, a node from which it is seen
         for depth in range(self.depth + 1):
             if depth:
                 colours = batch.refine(colours)
-            n_colours = int(colours.max(initial=-1)) + 1
-            node = np.zeros(n_colours, dtype=np.intp)
-            node[colours[::-1]] = np.arange(len(colours))[::-1]
-            first.append(node)
             parts.append(colours + n_parts)
-            n_parts += n_colours
-        depth_of = np.repeat(np.arange(self.depth + 1), [len(nodes) for nodes in first])
-        node_of = np.concatenate(first)
+            n_parts += int(colours.max(initial=-1)) + 1
+        part, n_nodes = np.concatenate(parts), len(batch.labels)
         seen: dict[tuple[int, int], str] = {}
+
+        def names(chosen: np.ndarray) -> list[str]:
+            first = np.zeros(n_parts, dtype=np.intp)  # place at which each part is seen first
+            first[part[::-1]] = np.arange(len(part))[::-1]
+            places = (divmod(int(first[p]), n_nodes) for p in chosen)
+            return [self._name(batch, node, depth, seen) for depth, node in places]
+
         return Occurrences(
             np.tile(batch.row, self.depth + 1),
-            np.concatenate(parts),
-            np.ones(len(batch.labels) * (self.depth + 1)),
+            part,
+            np.ones(len(part)),
             n_parts,
-            lambda chosen: [self._name(batch, int(node_of[p]), int(depth_of[p]), seen) for p in chosen],
+            names,
             [
                 cover
                 for depth in range(self.depth + 1)
@@ -162,7 +163,7 @@ class WeisfeilerLehman(GraphKernel):
             else:
                 marks = graph.edge_labels if self.edge_labels else ()
                 around = sorted(
-                    (plain(marks[e]) if marks else "") + self._name(batch, start + u, depth - 1, seen)
+                    _reached(marks[e] if marks else "", self._name(batch, start + u, depth - 1, seen))
                     for u, e in graph.neighbours[node - start]
                 )
                 name = _short(f"{self._name(batch, node, depth - 1, seen)}({','.join(around)})")
@@ -259,6 +260,12 @@ def plain(label: str) -> str:
     if label.isalnum():
         return label
     return "".join(f"\\{c}" if c in "(),~\\…" else c for c in label)
+
+
+def _reached(mark: str, name: str) -> str:
+    """A neighbour with the label of the edge to it: ``=O``, or ``1~O`` where the two would run together."""
+    apart = name[:1].isalnum() if len(mark) == 1 and not mark.isalnum() else not mark
+    return plain(mark) + ("" if apart else "~") + name
 
 
 def _short(label: str) -> str:

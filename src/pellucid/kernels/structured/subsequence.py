@@ -1,4 +1,4 @@
-"""Subsequences with gaps that cost: compared by dynamic programming, without listing them."""
+"""Subsequences with gaps that cost: by their weights where there are few, otherwise without listing them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from pellucid.kernels.structured.letters import Letters, require_room
 from pellucid.kernels.structured.sequences import shown
 from pellucid.linalg import row_blocks
 
+_CELLS = 2**26  # of a table of strings by subsequences, up to which it is made
+
 
 class Subsequence(Kernel):
     r"""The subsequence kernel: letters in the same order, not necessarily side by side.
 
     Each subsequence of ``k`` letters that both strings have counts :math:`\lambda` to the power of the
     lengths that it spans in them: :math:`k(x, y) = \sum_u \sum_{i: x[i] = u} \sum_{j: y[j] = u}
-    \lambda^{l(i) + l(j)}`. There is a feature for every subsequence, far too many to list, so that
-    predictions are not split among them.
+    \lambda^{l(i) + l(j)}`. Its features are the subsequences. They lie across one another all over
+    a string, so that predictions are not split among them.
 
     Parameters
     ----------
@@ -32,6 +34,12 @@ class Subsequence(Kernel):
     normalise : bool, default=True
         Whether values are divided by those of each string with itself. A string shorter than ``k`` is alike
         to nothing.
+
+    Notes
+    -----
+    With ``A`` different letters there are :math:`A^k` subsequences. Where these are few, as in DNA, each
+    string is read once for the weights of all of them; otherwise each pair of strings is compared letter by
+    letter, which takes as long as the product of their lengths.
 
     References
     ----------
@@ -77,18 +85,57 @@ class Subsequence(Kernel):
         return rows.astype(object)
 
     def _gram(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        K = self._values(X, Y)
+        strings = X if Y is X else np.concatenate([X, Y])
+        letters = Letters.of(strings, None)
+        if self._are_few(letters):
+            weights = self._weights(letters)
+            x, y = weights[: len(X)], weights if Y is X else weights[len(X) :]
+            K, own = x @ y.T, np.einsum("ij,ij->i", weights, weights)
+        else:
+            K = self._values(X, Y)
+            own = self._own(strings) if self.normalise else np.ones(len(strings))
         if not self.normalise:
             return K
-        x = self._own(X)
-        scale = x[:, None] * (x if Y is X else self._own(Y))
+        scale = own[: len(X), None] * (own if Y is X else own[len(X) :])
         return np.divide(K, np.sqrt(scale), out=np.zeros_like(K), where=scale > 0)
+
+    def _are_few(self, letters: Letters) -> bool:
+        """Whether there are fewer subsequences than places of two strings to compare, and room for all."""
+        n, longest = len(letters.start) - 1, int(np.diff(letters.start).max(initial=0))
+        words = float(len(letters.alphabet)) ** self.k
+        return 0 < words <= min(longest**2, _CELLS / n)
+
+    def _weights(self, letters: Letters) -> np.ndarray:
+        r"""For each string, the weight of every subsequence: the sum of :math:`\lambda^l` over its places.
+
+        ``found`` has the sums over places of ``d + 1`` letters, weighted from where they begin to the letter
+        that is read. That letter makes them longer by one, or the gap in them.
+        """
+        base, decay, lengths = len(letters.alphabet), self.decay, np.diff(letters.start)
+        out = np.zeros((len(lengths), base**self.k))
+        for block in row_blocks(len(lengths), 8.0 * base**self.k):
+            start, length = letters.start[:-1][block], lengths[block]
+            found = [np.zeros((len(length), base ** (d + 1))) for d in range(self.k - 1)] + [out[block]]
+            for at in range(int(length.max(initial=0))):
+                rows = np.flatnonzero(length > at)
+                letter = letters.codes[start[rows] + at] - 1
+                for d in range(self.k - 1, -1, -1):  # the longest first: each letter is read once
+                    longer = decay * found[d - 1][rows] if d else np.full((len(rows), 1), decay)
+                    if d < self.k - 1:
+                        found[d] *= decay
+                    found[d].reshape(len(length), -1, base)[rows, :, letter] += longer
+        return out
 
     def _diag(self, X: np.ndarray) -> np.ndarray:
         own = self._own(X)
         return (own > 0).astype(float) if self.normalise else own
 
     def _own(self, X: np.ndarray) -> np.ndarray:
+        """Values of strings with themselves."""
+        letters = Letters.of(X, None)
+        if self._are_few(letters):
+            weights = self._weights(letters)
+            return np.asarray(np.einsum("ij,ij->i", weights, weights))
         return np.array([self._values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(len(X))])
 
     def _values(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:

@@ -184,7 +184,7 @@ def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
         raise ValueError("All entries of sample_weight are zero: no row is left to fit.")
     look = replace(look, sample=look.sample.thinned())
     model.columns_ = tuple(c.column(look.total, MAX_LEVELS) for c in look.columns)
-    classes = _classes(look) if reading.classes else None
+    classes = look.classes() if reading.classes else None
     mean = float(f"{look.total / look.n_rows:.12g}")  # whatever the order in which it was summed up
     weighted = taken_for_precisions(mean, model.weights)
     unit = look.target.spread if reading.loss.name == "squared" else 1.0
@@ -237,16 +237,6 @@ def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
         raise ValueError("offset is for two classes only.")
     positive = [1] if len(classes) == 2 else range(len(classes))
     return Prepared([problem(k) for k in positive], [str(classes[k]) for k in positive], 1.0, axes, passes)
-
-
-def _classes(look: Look) -> np.ndarray:
-    classes = np.unique(np.array([label for label, mass in look.labels.items() if mass > 0]))
-    if len(classes) < 2:
-        raise ValueError(
-            f"Found only one class ({classes[0]!r}) with positive weight; a classifier needs at least 2 "
-            f"classes."
-        )
-    return classes
 
 
 def _axes(

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.data.rows import check_rows, check_square, is_precomputed, reads_sparse
+from pellucid.data.rows import check_rows, check_square, is_precomputed, reads_sparse, reads_vectors
 from pellucid.data.weights import check_weight
 from pellucid.effects.linear import (
     Certificate,
@@ -71,13 +71,17 @@ class KernelMachine(FromFormula, PartsReading, BaseEstimator):
 
     def _enter(self, X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
         """Check rows and weights; from here on a model that was fitted before is not any more."""
-        if not isinstance(self.fit_intercept, bool | np.bool_):
-            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
-        self.__dict__.pop("X_fit_", None)
+        self._begin()
         rows = check_rows(self, X, self.kernel, reset=True)
         if self._precomputed:
             check_square(rows)
         return rows, check_weight(sample_weight, len(rows), self.weights)
+
+    def _begin(self) -> None:
+        """Check parameters, and forget an earlier fit."""
+        if not isinstance(self.fit_intercept, bool | np.bool_):
+            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
+        self.__dict__.pop("X_fit_", None)
 
     def _training_rows(self, X: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Rows of positive weight; a copy, so that the caller may go on to change the array."""
@@ -98,6 +102,11 @@ class KernelMachine(FromFormula, PartsReading, BaseEstimator):
     def _precomputed(self) -> bool:
         """Whether the rows of ``X`` are rows of a kernel matrix."""
         return is_precomputed(self.kernel)
+
+    @property
+    def _reads_vectors(self) -> bool:
+        """Whether rows are numbers, and so may come in blocks."""
+        return reads_vectors(self.kernel)
 
     @property
     def _names(self) -> list[str]:

@@ -14,6 +14,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.by_blocks import in_blocks, read_as_table
 from pellucid.data.folds import Fold, check_folds
 from pellucid.data.labels import check_labels, class_probabilities, winner
 from pellucid.data.table import Column, enter_table
@@ -57,6 +58,7 @@ class TermModel(FromFormula, BaseEstimator):
     _chosen: tuple[str, ...]  # parameters that folds choose where they are "cv"
     _least_features = 1
 
+    @read_as_table
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
@@ -182,6 +184,7 @@ class TermRegressor(RegressorMixin, TermModel):
         origin = float(y[0] + unit * (s @ ((y - y[0]) / unit) / s.sum()))
         return all_rows, Targets([(y - origin) / unit], Squared(), unit, origin)
 
+    @in_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Predicted targets.
 
@@ -241,6 +244,7 @@ class TermClassifier(ClassifierMixin, TermModel):
     def _class_names(self) -> tuple[str, ...]:
         return () if len(self.classes_) == 2 else tuple(str(c) for c in self.classes_)
 
+    @in_blocks
     def decision_function(self, X: Any) -> np.ndarray:
         """Linear predictor: a column per class, or for two classes a score that is positive for the second.
 
@@ -255,12 +259,14 @@ class TermClassifier(ClassifierMixin, TermModel):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @in_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Predicted classes of shape (m,); parameters as in :meth:`decision_function`."""
         best = winner(self._scores(X))
         return self.classes_[best]
 
     @available_if(_has_probabilities)
+    @in_blocks
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of shape (m, n_classes), logistic loss only; see :meth:`decision_function`.
 

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from pellucid.data.by_blocks import in_blocks, read_as_table
 from pellucid.data.labels import check_labels, check_ordered_labels, class_probabilities, winner
 from pellucid.data.targets import check_offset
 from pellucid.losses import Logistic, Loss, Multinomial, Ordinal, as_loss
@@ -32,6 +33,7 @@ class KernelGLMClassification(ClassifierMixin, KernelGLMBase):
     classes_: np.ndarray
     _kinds: tuple[str, ...] = ("classification",)
 
+    @read_as_table
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit the classifier.
 
@@ -72,6 +74,7 @@ class KernelGLMClassification(ClassifierMixin, KernelGLMBase):
         intercept = bool(self.fit_intercept)
         return rows, labels, [GLMProblem(t, weight, known, self.loss_, intercept) for t in targets]
 
+    @in_blocks
     def decision_function(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Scores: one per class, or for two classes one that is positive for the second.
 
@@ -98,12 +101,14 @@ class KernelGLMClassification(ClassifierMixin, KernelGLMBase):
             return scores
         return scores[:, 0] + check_offset(offset, None, len(scores), log_link=False)
 
+    @in_blocks
     def predict(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Predicted classes, of shape (m,); parameters as in :meth:`decision_function`."""
         index = winner(self.decision_function(X, offset=offset))
         return self.classes_[index]
 
     @available_if(has_probabilities)
+    @in_blocks
     def predict_proba(self, X: Any, *, offset: Any = None) -> np.ndarray:
         """Class probabilities of shape (m, n_classes), logistic loss only; see :meth:`decision_function`."""
         scores = self._moved(self._scores(X), offset)

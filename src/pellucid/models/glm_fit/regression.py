@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import Tags
 
+from pellucid.data.by_blocks import in_blocks, read_as_table
 from pellucid.data.outcomes import enter_outcome
 from pellucid.data.targets import check_offset, unit_of
 from pellucid.effects.outcome_measures import takes_exposure
@@ -36,6 +37,7 @@ class KernelGLMRegression(DevianceScore, KernelGLMBase):
     quantile: Any
     _kinds: tuple[str, ...] = ("regression", "counts", "proportions")
 
+    @read_as_table
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> Self:
@@ -92,6 +94,7 @@ class KernelGLMRegression(DevianceScore, KernelGLMBase):
     def _known(self, offset: Any, exposure: Any, n_rows: int) -> np.ndarray:
         return check_offset(offset, exposure, n_rows, log_link=takes_exposure(self.loss_))
 
+    @in_blocks
     def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """Predicted means or quantiles, per unit of exposure unless exposures are given.
 

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from pellucid._docs import inherit_docs, store_parameters
+from pellucid.data.by_blocks import in_blocks
 from pellucid.data.labels import class_probabilities, winner
 from pellucid.models.glm_fit.classification import KernelGLMClassification, has_probabilities
 from pellucid.models.interpretable.base import InterpretableBase
@@ -56,16 +57,19 @@ class InterpretableKernelClassifier(InterpretableBase, KernelGLMClassification):
     ) -> None:
         store_parameters(self, locals())
 
+    @in_blocks
     def decision_function(self, X: Any, how: str = "linear", *, offset: Any = None) -> np.ndarray:
         """Scores by the coefficients (``how="linear"``) or by the full kernel model (``how="kernel"``)."""
         return self._moved(self._scores(X, how), offset)
 
+    @in_blocks
     def predict(self, X: Any, how: str = "linear", *, offset: Any = None) -> np.ndarray:
         """Predicted classes, by the coefficients or by the full kernel model."""
         index = winner(self.decision_function(X, how, offset=offset))
         return self.classes_[index]
 
     @available_if(has_probabilities)
+    @in_blocks
     def predict_proba(self, X: Any, how: str = "linear", *, offset: Any = None) -> np.ndarray:
         """Class probabilities, by the coefficients or by the full kernel model; logistic loss only."""
         scores = self.decision_function(X, how, offset=offset)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from pellucid._docs import inherit_docs, store_parameters
+from pellucid.data.by_blocks import in_blocks
 from pellucid.losses import Loss
 from pellucid.models.glm_fit.regression import KernelGLMRegression
 from pellucid.models.interpretable.base import InterpretableBase
@@ -74,6 +75,7 @@ class InterpretableKernelRegressor(InterpretableBase, KernelGLMRegression):
             )
         return super()._stated_losses()
 
+    @in_blocks
     def predict(self, X: Any, how: str = "linear", *, offset: Any = None, exposure: Any = None) -> np.ndarray:
         """Predicted means, by the coefficients or by the full kernel model.
 

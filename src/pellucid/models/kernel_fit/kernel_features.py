@@ -10,7 +10,7 @@ from pellucid.exceptions import IndefiniteKernelError
 from pellucid.kernels import Kernel
 from pellucid.kernels.tiles import gram_tiles, has_fast_tiles
 from pellucid.linalg import BlockFeatures, pivoted_cholesky, positive_spectrum, require_memory
-from pellucid.models.kernel_fit.landmark_fit import choose_landmarks, rows_key
+from pellucid.models.kernel_fit.landmark_fit import PROPOSED, choose_landmarks, rows_key
 from pellucid.models.kernel_fit.ridge_fit import gram
 
 EXACT_ROWS = 4000  # up to here the whole kernel matrix is decomposed; beyond, it is approximated by landmarks
@@ -74,7 +74,9 @@ def kernel_features(
 def _in_blocks(kernel: Kernel, X: np.ndarray, m: int, random_state: int) -> KernelFeatures:
     """Features of landmarks among some of the rows, never stored; accuracy as measured on some others."""
     fast = has_fast_tiles(kernel, X)
-    centres, transfer = choose_landmarks(kernel, X, m, random_state, 1e-7 if fast else 1e-10)
+    rows = np.random.default_rng(random_state).permutation(len(X))[: PROPOSED * m]
+    pivots, transfer = choose_landmarks(kernel, X[rows], m, random_state, 1e-7 if fast else 1e-10)
+    centres = rows[pivots]
     C = X[centres]
     tile = gram_tiles(kernel, X, C)
     coarse_tile = gram_tiles(kernel, X, C, single=True) if fast else None

@@ -9,12 +9,12 @@ import numpy as np
 from pellucid.effects import AlphaPath
 from pellucid.kernels import Kernel, Linear, Precomputed
 from pellucid.linalg import is_sparse, require_memory, symmetrise
+from pellucid.models.kernel_fit.conditioning import BadlyConditioned, badly_conditioned
 from pellucid.models.kernel_fit.landmark_fit import fit_landmarks
-from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings, relative_alphas
-from pellucid.models.kernel_fit.tall_fit import fit_iterative
+from pellucid.models.kernel_fit.ridge_types import RidgeFit, RowsBeyond, Score, Settings, relative_alphas
+from pellucid.models.kernel_fit.tall_fit import fit_iterative, walk_downhill
 from pellucid.solvers import (
     CRITERIA,
-    TALL,
     Choice,
     CholeskySolver,
     PrimalSolver,
@@ -41,18 +41,27 @@ def fit_ridge(
     *,
     score: Score | None = None,
     path: AlphaPath | None = None,
+    drawn: np.ndarray | None = None,
+    beyond: RowsBeyond | None = None,
 ) -> RidgeFit:
     """Fit targets of shape (n, q) to rows of positive weight, choosing alpha where the settings ask for it.
 
     ``score`` is a figure to keep along the path over alphas; a ``path`` that was already walked is chosen
-    from.
+    from. Landmarks are chosen among the rows ``drawn``. Rows ``beyond`` those at hand are for landmarks.
     """
     n = len(Y)
+    if beyond is not None:
+        choice = Choice("landmarks", f"{beyond.n_rows} rows come in blocks")
+        return fit_landmarks(kernel, X, Y, weight, settings, choice, score, drawn, beyond)
     n_features = _primal_count(kernel, X, settings)
     choice = choose(kernel, X, settings)
-    if choice.name in TALL:
-        tall = fit_iterative if choice.name == "iterative" else fit_landmarks
-        return tall(kernel, X, Y, weight, settings, choice, score)
+    if choice.name == "iterative":
+        found = badly_conditioned(kernel, X, Y, weight, settings)
+        if found is None:
+            return fit_iterative(kernel, X, Y, weight, settings, choice, score)
+        return _fit_dense(kernel, X, Y, weight, settings, found, score)
+    if choice.name == "landmarks":
+        return fit_landmarks(kernel, X, Y, weight, settings, choice, score, drawn)
     if settings.criterion is None:
         candidates: np.ndarray | None = np.unique(settings.alpha)
     elif path is not None:
@@ -78,6 +87,34 @@ def fit_ridge(
             path = walk_path(solver, Y, candidates, score)
         alpha = _choose(path, settings, Y, weight)
     return _finish(kernel, solver, kept, Y, weight, alpha, path, choice)
+
+
+def _fit_dense(
+    kernel: Kernel,
+    X: np.ndarray,
+    Y: np.ndarray,
+    weight: np.ndarray,
+    settings: Settings,
+    found: BadlyConditioned,
+    score: Score | None,
+) -> RidgeFit:
+    """Fit rows that are badly conditioned by a factor for each alpha on the way downhill."""
+    choice = Choice("cholesky", found.reason)
+    solver, _ = start_solver(kernel, X, weight, choice, settings, n_alphas=2)
+    alpha, path = settings.alpha, None
+    if settings.criterion is not None:
+        candidates = found.unit * relative_alphas(settings.floor)
+        candidates = candidates if settings.alphas is None else np.sort(settings.alphas)
+        path = walk_downhill(
+            lambda a: AlphaPath.of(solver.fits(Y, np.array([a])), score),
+            Y,
+            weight,
+            candidates,
+            found.start,
+            settings,
+        )
+        alpha = _choose(path, settings, Y, weight)
+    return _finish(kernel, solver, None, Y, weight, np.asarray(alpha), path, choice)
 
 
 def choose(kernel: Kernel, X: np.ndarray, settings: Settings, n_alphas: int = 1) -> Choice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -11,7 +12,43 @@ from pellucid.effects import AlphaPath, SolverReport
 from pellucid.kernels import Kernel
 from pellucid.solvers import Choice, Fits
 
-Score = Callable[[Fits], np.ndarray]  # an extra figure per ridge strength, such as the error rate
+R = TypeVar("R")
+
+
+class Score(Protocol):
+    """An extra figure per ridge strength, such as the error rate."""
+
+    def __call__(self, fits: Fits, rows: np.ndarray | None = None) -> np.ndarray:
+        """The figure of fits of some of the rows at hand, by default all."""
+
+
+class RowsBeyond(Protocol):
+    """All rows of a fit that has some of them at hand."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of positive weight."""
+
+    def coded(self, shift: np.ndarray, unit: np.ndarray) -> Self:
+        """The same with targets less ``shift``, in ``unit``."""
+
+    def total(
+        self,
+        work: Callable[[np.ndarray, np.ndarray, np.ndarray], R],
+        add: Callable[[R, R], R],
+        label: str,
+    ) -> R:
+        """Sum over all blocks of what ``work`` makes of their rows, targets and weights."""
+
+
+@dataclass(frozen=True)
+class OfAll:
+    """What residuals of the rows at hand do not tell, where these are not all."""
+
+    n_rows: int
+    observations: float  # that the rows stand for
+    dof: np.ndarray  # (q,)
+    squares: np.ndarray  # (q,): weighted sums of squared residuals
 
 
 def relative_alphas(floor: float) -> np.ndarray:
@@ -59,6 +96,7 @@ class RidgeFit:
     criteria: dict[str, float]  # every criterion at the alphas used, averaged over outputs, smaller is better
     centres: np.ndarray | None = None  # rows that dual_coef belongs to, where they are not all
     report: SolverReport | None = None
+    of_all: OfAll | None = None
 
     @property
     def loo_residuals(self) -> np.ndarray:

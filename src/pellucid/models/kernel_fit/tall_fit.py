@@ -26,7 +26,7 @@ from pellucid.solvers.iterative import IterativeFit, IterativeSolver, Product
 
 _TILE = 512  # rows of a block: 1 MB in float32, which stays in the cache
 _SINGLE_ROWS = 2000  # rows from which float32 blocks are worth a second round
-_START_ROWS = 1500  # rows of the sample on which alpha starts
+START_ROWS = 1500  # rows of the sample on which alpha starts
 _WALK_ROWS = 12_000  # rows of the sample on which it is chosen
 _WALK_TOLERANCE = 1e-3  # of the solutions that serve to compare alphas
 _GAP_ROWS = 300
@@ -176,13 +176,21 @@ def _choose_alpha(
         X, Y, weight, score = X[rows], Y[rows], weight[rows], None
     rank, probes = rank_for(len(Y), settings.n_components), 32 if n < 5000 else 16 if n < 20_000 else 8
     solver, unit = _start(kernel, X, weight, rank, probes, settings, progress)
-    start = _start_alpha(kernel, X, Y, weight, settings, unit)
+    start = start_alpha(kernel, X, Y, weight, settings, unit)
     candidates = unit * relative_alphas(settings.floor) if settings.alphas is None else settings.alphas
-    path, n_iter = _walk(solver, Y, weight, np.sort(candidates), start, settings, score)
+    n_iter = 0
+
+    def path_at(alpha: float) -> AlphaPath:
+        nonlocal n_iter
+        fit = solver.fit(Y, alpha, tol=max(settings.tol, _WALK_TOLERANCE))
+        n_iter += fit.n_iter
+        return _path_of(fit, settings.fit_intercept, score)
+
+    path = walk_downhill(path_at, Y, weight, np.sort(candidates), start, settings)
     return path, None if sampled else solver, n_iter
 
 
-def _start_alpha(
+def start_alpha(
     kernel: Kernel, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, settings: Settings, unit: float
 ) -> float:
     """Best alpha of a sample of the rows: where the walk starts."""
@@ -194,8 +202,8 @@ def _start_alpha(
     if settings.per_output:
         raise ValueError("alpha_per_output=True is for the dense solvers: fit one model per output instead.")
     rows = np.arange(len(Y))
-    if len(rows) > _START_ROWS:
-        rows = np.sort(np.random.default_rng(0).choice(rows, _START_ROWS, replace=False))
+    if len(rows) > START_ROWS:
+        rows = np.sort(np.random.default_rng(0).choice(rows, START_ROWS, replace=False))
     K = np.array(kernel._gram(X[rows], X[rows]), dtype=float)
     solver = SpectralSolver.start(K, weight[rows], fit_intercept=settings.fit_intercept)
     alphas = unit * relative_alphas(settings.floor) if settings.alphas is None else np.sort(settings.alphas)
@@ -204,29 +212,24 @@ def _start_alpha(
     return float(alphas[::-1][np.argmin(values[::-1])])
 
 
-def _walk(
-    solver: IterativeSolver,
+def walk_downhill(
+    path_at: Callable[[float], AlphaPath],
     Y: np.ndarray,
     weight: np.ndarray,
     candidates: np.ndarray,
     start: float,
     settings: Settings,
-    score: Score | None,
-) -> tuple[AlphaPath, int]:
-    """Go downhill from the start, half a decade at a time on the default grid."""
+) -> AlphaPath:
+    """The path on the way downhill from the start, half a decade at a time on the default grid."""
     step = 2 if settings.alphas is None else 1
     parts: dict[int, AlphaPath] = {}
     values: dict[int, float] = {}
-    n_iter = 0
 
     def value(i: int) -> float:
-        nonlocal n_iter
         if not 0 <= i < len(candidates):
             return np.inf
         if i not in values:
-            fit = solver.fit(Y, float(candidates[i]), tol=max(settings.tol, _WALK_TOLERANCE))
-            n_iter += fit.n_iter
-            parts[i] = _path_of(fit, settings.fit_intercept, score)
+            parts[i] = path_at(float(candidates[i]))
             values[i] = float(parts[i].criterion(str(settings.criterion), Y, weight).mean())
         return values[i]
 
@@ -236,7 +239,7 @@ def _walk(
         if best == at or value(best) >= value(at):
             break
         at = best
-    return AlphaPath.join([parts[i] for i in sorted(parts)]), n_iter
+    return AlphaPath.join([parts[i] for i in sorted(parts)])
 
 
 def fits_of(fit: IterativeFit, fit_intercept: bool) -> Fits:

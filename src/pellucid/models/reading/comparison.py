@@ -50,7 +50,8 @@ def compare(
     old, new : fitted estimators or pipelines
         Models of the same target, of the same kind or not.
     X : array-like or data frame of shape (n, n_features)
-        Rows, for instance the latest ones.
+        Rows, for instance the latest ones. Of a data frame each model takes the columns that it was fitted
+        on.
     y : array-like of shape (n,), optional
         Their targets, for scores of both models.
     groups : str or array-like of shape (n,), optional
@@ -80,16 +81,20 @@ def compare(
     """
     X = collected(X)
     known = {key: value for key, value in (("offset", offset), ("exposure", exposure)) if value is not None}
-    before, after = _answers(old, X, known), _answers(new, X, known)
+    own = _columns_of(old, X), _columns_of(new, X)
+    before, after = _answers(old, own[0], known), _answers(new, own[1], known)
     classes = _shared_classes(old, new)
     if before.shape != after.shape:
         raise ValueError("The models predict different things: one has more outputs than the other.")
     change = after - before
     size = change[:, 0] if change.shape[1] == 1 else np.abs(change).sum(axis=1) / 2
     order = np.argsort(-np.abs(size), kind="stable")[: max(top, 0)]
-    taken, how, notes = _attributed(old, new, X, order)
+    taken, how, notes = _attributed((old, new), own, order)
     terms: tuple[TermChange, ...] = ()
-    said = np.asarray(old.predict(X, **_for(old, known))), np.asarray(new.predict(X, **_for(new, known)))
+    said = tuple(
+        np.asarray(model.predict(rows, **_for(model, known)))
+        for model, rows in zip((old, new), own, strict=True)
+    )
     if taken is not None:
         where, (a, b) = taken
         terms = tuple(term_changes(a, b, where))
@@ -107,7 +112,7 @@ def compare(
     tables = None
     if y is not None:
         check_consistent_length(X, y)
-        first, second = (_scores(model, X, y, known) for model in (old, new))
+        first, second = (_scores(model, rows, y, known) for model, rows in zip((old, new), own, strict=True))
         scores = {title(name): (first[name], second[name]) for name in first if name in second}
     if groups is not None:
         if y is None:
@@ -117,7 +122,7 @@ def compare(
     return ModelComparison(
         len(size), size, kind, how, terms, rows,
         None if classes is None else float(np.mean(said[0] != said[1])),
-        scores, _drift_or_none(old, X), tables, tuple(notes),
+        scores, _drift_or_none(old, own[0]), tables, tuple(notes),
     )  # fmt: skip
 
 
@@ -131,6 +136,14 @@ def _row(
         said[1][i].item() if hasattr(said[1][i], "item") else said[1][i],
         float(size[i]), leading_terms(names, moved[:, k]), output,
     )  # fmt: skip
+
+
+def _columns_of(model: Any, X: Any) -> Any:
+    """The columns of a data frame that a model was fitted on; ``X`` as it is where it has not all of them."""
+    frame, names = as_frame(X), getattr(model, "feature_names_in_", None)
+    if frame is None or names is None or not set(names) <= set(frame.columns):
+        return X
+    return frame.select([str(name) for name in names]).to_native()
 
 
 def _answers(model: Any, X: Any, known: dict[str, Any]) -> np.ndarray:
@@ -156,18 +169,19 @@ def _shared_classes(old: Any, new: Any) -> np.ndarray | None:
     found: list[Any] = [getattr(model, "classes_", None) for model in (old, new)]
     a, b = found
     if (a is None) != (b is None) or (a is not None and not np.array_equal(a, b)):
-        raise ValueError(f"The models predict different things: classes {a} and {b}.")
+        one, other = ("numbers" if c is None else f"the classes {list(c)}" for c in (a, b))
+        raise ValueError(f"The models predict different things: one {one}, the other {other}.")
     if a is not None and _proba(old) != _proba(new):
         raise ValueError("One model has probabilities and the other scores: they cannot be compared.")
     return a
 
 
 def _attributed(
-    old: Any, new: Any, X: Any, order: np.ndarray
+    models: tuple[Any, Any], tables: tuple[Any, Any], order: np.ndarray
 ) -> tuple[tuple[np.ndarray, tuple[Parts, Parts]] | None, str, list[str]]:
     """Parts of both predictors, with the numbers of the rows that they are of; and how they were made."""
-    n = len(X)
-    inner = [unwrapped(model, X) for model in (old, new)]
+    n = len(tables[0])
+    inner = [unwrapped(model, X) for model, X in zip(models, tables, strict=True)]
     if all(hasattr(model, "contributions") and hasattr(model, "term_names_") for model, _ in inner):
         found = [
             _with_level(model.term_names_, model.contributions(rows[0]), model.intercept_, "intercept")
@@ -176,8 +190,10 @@ def _attributed(
         return (np.arange(n), (found[0], found[1])), "terms", []
     rows = np.union1d(np.linspace(0, n - 1, min(n, _EXPLAINED)).round().astype(int), order)
     try:
-        some = _safe_indexing(X, rows)
-        values = [shapley_values(model, some, some, independent=True) for model in (old, new)]
+        some = [_safe_indexing(X, rows) for X in tables]
+        values = [
+            shapley_values(model, X, X, independent=True) for model, X in zip(models, some, strict=True)
+        ]
     except ValueError as error:
         return None, "", [f"Changes are not taken apart: {error}"]
     found = [_with_level(v.names, v.values, v.base, "(mean of all)") for v in values]
@@ -313,6 +329,7 @@ def fairness(
     labels = _groups(X, groups)
     y = collected(y, "y")
     check_consistent_length(X, y, labels)
+    X = _columns_of(model, X)
     said = np.asarray(model.predict(X, **_for(model, known)))
     if hasattr(model, "classes_"):
         P = model.predict_proba(X, **_for(model, known)) if _proba(model) else None

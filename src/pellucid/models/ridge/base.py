@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,23 @@ from pellucid.data.parameters import check_alpha, check_alphas, check_count
 from pellucid.data.targets import unit_of
 from pellucid.effects import AlphaPath, Influence, LeaveOneOut, Summary
 from pellucid.kernels import ALIASES
-from pellucid.linalg import limited_threads, power_of_two, require_memory
+from pellucid.linalg import is_sparse, limited_threads, power_of_two, require_memory
+from pellucid.linalg.sample import in_order_of_lots
 from pellucid.models.common.kernel_machine import KernelMachine
 from pellucid.models.kernel_fit.length_scale import choose_length_scale
 from pellucid.models.kernel_fit.ridge_fit import fit_ridge, gram
-from pellucid.models.kernel_fit.ridge_types import RidgeFit, Score, Settings
-from pellucid.solvers import Fits, Posterior
+from pellucid.models.kernel_fit.ridge_types import RidgeFit, RowsBeyond, Score, Settings
+from pellucid.solvers import ITERATIVE_ROWS, Fits, Posterior
 
+_OF_ONE_FIT = (
+    "coef_",
+    "_posterior",
+    "solver_report_",
+    "log_marginal_likelihood_",
+    "loo_rows_",
+    "_all_rows",
+    "_all_observations",
+)
 _SQUARABLE = (
     1e153  # targets larger than this, or smaller than its inverse, have no variance in floating point
 )
@@ -82,19 +93,21 @@ class KernelRidgeBase(KernelMachine):
     random_state: int = 0
     alpha_per_output: bool = False  # a parameter of KernelRidge alone
     loo_: LeaveOneOut
+    _all_rows: int | None = None  # number of rows, where those at hand are not all
+    _all_observations: float  # that these stand for
     _alpha_floor = 1e-9  # smallest alpha tried, relative to the mean variance of the kernel
 
     # --------------------------------------------------------------- fitting
-    def _enter(self, X: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _begin(self) -> None:
         if self.indefinite not in ("raise", "clip"):
             raise ValueError(f"indefinite must be 'raise' or 'clip', got {self.indefinite!r}.")
         if self._rank is not None:
             check_count(self._rank, "n_components", 1)
         if not 0.0 < self.tol < 1.0:
             raise ValueError(f"tol must be between 0 and 1, got {self.tol!r}.")
-        for name in ("coef_", "_posterior", "solver_report_", "log_marginal_likelihood_"):
+        for name in _OF_ONE_FIT:
             self.__dict__.pop(name, None)
-        return super()._enter(X, sample_weight)
+        super()._begin()
 
     def _fit_targets(
         self,
@@ -102,13 +115,17 @@ class KernelRidgeBase(KernelMachine):
         Y: np.ndarray,
         weight: np.ndarray,
         *,
-        score: Callable[[np.ndarray], np.ndarray] | None = None,
+        score: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+        key: np.ndarray | None = None,
+        beyond: RowsBeyond | None = None,
     ) -> RidgeFit:
         """Fit targets of shape (n, q); stores everything but ``loo_``.
 
-        ``score`` maps held-out predictions of shape (alphas, rows of positive weight, q) to a figure per
-        alpha. Rows of weight zero are dropped, targets are shifted and scaled by powers of two, so neither an
-        offset nor the unit of ``y`` costs accuracy.
+        ``score`` maps held-out predictions of shape (alphas, rows, q), and the numbers of these rows among
+        those of positive weight, to a figure per alpha. Rows of weight zero are dropped, targets are shifted
+        and scaled by powers of two, so neither an offset nor the unit of ``y`` costs accuracy. What
+        is drawn at random follows from rows and ``key``, the targets by default. With rows ``beyond`` those
+        given are a sample of all.
         """
         self._kept = kept = weight > 0
         rows, s, Y = self._training_rows(X, kept), weight[kept], Y[kept]
@@ -137,20 +154,40 @@ class KernelRidgeBase(KernelMachine):
         figure: Score | None = None
         if score is not None:
 
-            def figure(fits: Fits) -> np.ndarray:
-                return score((targets - fits.held_out_residuals) * unit + shift)
+            def figure(fits: Fits, rows: np.ndarray | None = None) -> np.ndarray:
+                some = np.arange(len(targets)) if rows is None else rows
+                return score((targets[some] - fits.held_out_residuals) * unit + shift, some)
 
         with limited_threads(rows):
+            key = Y if key is None else key[kept]
+            drawn = np.arange(len(rows)) if beyond is not None else self._drawn(rows, key)
             path = None
             if isinstance(self.kernel, str) and self.kernel in ALIASES:
-                kernel, path = choose_length_scale(ALIASES[self.kernel], rows, targets, s, settings, figure)
+                alias = ALIASES[self.kernel]
+                part: Any = slice(None) if drawn is None or not alias.searched else drawn
+                problem = rows[part], targets[part], s[part], settings
+                kernel, path = choose_length_scale(alias, *problem, figure if drawn is None else None)
             else:
                 kernel = self._given_kernel(rows)
-            fit = fit_ridge(kernel, rows, targets, s, settings, score=figure, path=path)
+            if beyond is not None:
+                beyond = beyond.coded(shift, unit)
+            fit = fit_ridge(
+                kernel, rows, targets, s, settings, score=figure, path=path, drawn=drawn, beyond=beyond
+            )
         self._centres = fit.centres
         self.X_fit_, self.weight_fit_ = rows if fit.centres is None else rows[fit.centres], s
         self._store(fit)
         return fit
+
+    def _drawn(self, rows: Any, key: np.ndarray) -> np.ndarray | None:
+        """Rows on which a fit by landmarks chooses, in an order that follows from what they hold."""
+        if self.solver != "landmarks" and (self.solver != "auto" or len(rows) <= ITERATIVE_ROWS):
+            return None
+        if is_sparse(rows):
+            return in_order_of_lots(chain(rows.columns(), key.T), ITERATIVE_ROWS)
+        if rows.ndim != 2 or rows.dtype.kind != "f":
+            return np.random.default_rng(0).permutation(len(rows))[:ITERATIVE_ROWS]
+        return in_order_of_lots(chain(rows.T, key.T), ITERATIVE_ROWS)
 
     @property
     def _rank(self) -> int | None:
@@ -171,8 +208,12 @@ class KernelRidgeBase(KernelMachine):
         self._chosen = isinstance(self.alpha, str)
         self._criteria = fit.criteria
         self._dof = fit.slack.shape[0] - fit.slack.sum(axis=0)
+        squares = np.einsum("n,nq->q", weight, fit.residuals**2)
+        if fit.of_all is not None:
+            self._dof, squares = fit.of_all.dof, fit.of_all.squares
+            self._all_rows, self._all_observations = fit.of_all.n_rows, fit.of_all.observations
         with np.errstate(over="ignore"):
-            self._residual_square = np.einsum("n,nq->q", weight, fit.residuals**2) * unit**2
+            self._residual_square = squares * unit**2
             # A given alpha is the noise variance of a Gaussian process of scale one; a chosen one only fixes
             # the ratio of noise to signal.
             self._scale = fit.scale * unit**2 if self._chosen else np.ones(len(unit))
@@ -209,6 +250,8 @@ class KernelRidgeBase(KernelMachine):
     @property
     def _observations(self) -> float:
         """Observations that the rows stand for."""
+        if self._all_rows is not None:
+            return self._all_observations
         return float(np.maximum(1.0, self.weight_fit_).sum())
 
     def _leave_one_out(self, fit: RidgeFit, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> LeaveOneOut:
@@ -347,7 +390,7 @@ class KernelRidgeBase(KernelMachine):
 
     @property
     def _n_rows(self) -> int:
-        return len(self.weight_fit_)
+        return len(self.weight_fit_) if self._all_rows is None else self._all_rows
 
     def _gap_fact(self) -> list[tuple[str, object]]:
         report = getattr(self, "solver_report_", None)

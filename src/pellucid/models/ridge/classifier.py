@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from pellucid._docs import inherit_docs, store_parameters
+from pellucid.data.by_blocks import in_blocks
+from pellucid.data.coded import Reading
+from pellucid.data.first_look import target_numbers
 from pellucid.data.labels import winner
+from pellucid.data.source import Source
 from pellucid.effects import Summary
+from pellucid.losses import Logistic
+from pellucid.models.kernel_fit.ridge_types import RowsBeyond
 from pellucid.models.ridge.base import as_columns
+from pellucid.models.ridge.from_source import enter_source, few_rows, source_of
 from pellucid.models.ridge.labelled import LabelledRidge
 from pellucid.solvers import calibrate
 
@@ -83,29 +91,63 @@ class KernelRidgeClassifier(LabelledRidge):
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
+        X : array-like of shape (n, n_features), or rows beyond memory
             Training rows, as in :class:`KernelRidge`.
-        y : array-like of shape (n,)
-            Classes.
-        sample_weight : array-like of shape (n,), optional
+        y : array-like of shape (n,), or str
+            Classes, or the name of the column of ``X`` that has them.
+        sample_weight : array-like of shape (n,), or str, optional
             What each row counts for, as ``weights`` says; zero leaves a row out.
 
         Returns
         -------
         self : KernelRidgeClassifier
         """
+        source = source_of(self, X, y, sample_weight)
+        if source is not None:
+            return self._fit_source(source)
         rows, labels, weight = self._labels(X, y, sample_weight)
-        Y = self._codes(labels, weight)
+        return self._fit_labels(rows, labels, weight, np.bincount(labels, weight))
+
+    def _fit_source(self, source: Source) -> Self:
+        """Fit to rows that come in blocks."""
+        table = few_rows(source)
+        if table is not None:
+            return self.fit(table.X, **{"y": None, **table.given})
+        sample = enter_source(self, source, Reading(Logistic(), classes=True))
+        assert sample.classes is not None
+        assert sample.masses is not None
+        self.classes_, labels = sample.classes, sample.y.astype(np.intp)
+        codes = partial(_coded, masses=sample.masses, targets=self.targets)
+        beyond = replace(sample.beyond, codes=codes)
+        self._fit_labels(sample.X, labels, sample.weight, sample.masses, beyond)
+        self.loo_rows_ = sample.places
+        beyond.passes.finished()
+        return self
+
+    def _fit_labels(
+        self,
+        rows: np.ndarray,
+        labels: np.ndarray,
+        weight: np.ndarray,
+        masses: np.ndarray,
+        beyond: RowsBeyond | None = None,
+    ) -> Self:
+        """Fit to numbers of classes; ``masses`` are the weights of these, over all rows."""
+        if self.targets not in ("signed", "fisher"):
+            raise ValueError(f"targets must be 'signed' or 'fisher', got {self.targets!r}.")
+        Y = _coded(labels, masses, self.targets)
         kept = weight > 0
         s, known = weight[kept], labels[kept]
         share = s / s.sum()
 
-        def error_rates(scores: np.ndarray) -> np.ndarray:
-            winners = [winner(one - self._middle(one, known, share)) for one in scores]
-            return np.array([share @ (w != known) for w in winners])
+        def error_rates(scores: np.ndarray, some: np.ndarray) -> np.ndarray:
+            there, part = known[some], share[some] / share[some].sum()
+            winners = [winner(one - self._middle(one, there, part)) for one in scores]
+            return np.array([part @ (w != there) for w in winners])
 
         self._single = Y.shape[1] == 1
-        fit = self._fit_targets(rows, Y, weight, score=error_rates)
+        key = target_numbers(self.classes_)[labels, None]
+        fit = self._fit_targets(rows, Y, weight, score=error_rates, key=key, beyond=beyond)
         middle = self._middle(Y[kept] - fit.held_out * self._unit, known, share)
         Y = Y - middle  # with an intercept, other codes by a constant give other scores by the same constant
         self._intercept = self._intercept - middle
@@ -123,13 +165,7 @@ class KernelRidgeClassifier(LabelledRidge):
 
     def _codes(self, labels: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Targets, one column per class, or a single one for the second of two classes."""
-        if self.targets not in ("signed", "fisher"):
-            raise ValueError(f"targets must be 'signed' or 'fisher', got {self.targets!r}.")
-        member = self._members(labels)
-        if self.targets == "signed":
-            return np.where(member, 1.0, -1.0)
-        inside = weight @ member
-        return np.where(member, weight.sum() / inside, -weight.sum() / (weight.sum() - inside))
+        return _coded(labels, np.bincount(labels, weight), self.targets)
 
     def _members(self, labels: np.ndarray) -> np.ndarray:
         member = super()._members(labels)
@@ -147,6 +183,7 @@ class KernelRidgeClassifier(LabelledRidge):
         """One score per class, also for two classes."""
         return np.hstack([-scores, scores]) / 2.0 if scores.shape[1] == 1 else scores
 
+    @in_blocks
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, calibrated on leave-one-out scores.
 
@@ -172,3 +209,13 @@ class KernelRidgeClassifier(LabelledRidge):
                 ("leave-one-out squared error", np.asarray(self.loo_.mse)),
             ]
         )
+
+
+def _coded(labels: np.ndarray, masses: np.ndarray, targets: str) -> np.ndarray:
+    """Codes of classes whose weights are ``masses``: one column per class, or one for two classes."""
+    member = labels[:, None] == np.arange(len(masses))
+    member, inside = (member[:, 1:], masses[1:]) if len(masses) == 2 else (member, masses)
+    if targets == "signed":
+        return np.where(member, 1.0, -1.0)
+    total = masses.sum()
+    return np.where(member, total / inside, -total / (total - inside))

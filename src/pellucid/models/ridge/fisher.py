@@ -10,6 +10,7 @@ from scipy.special import softmax
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from pellucid._docs import inherit_docs, store_parameters
+from pellucid.data.by_blocks import in_blocks, read_as_table
 from pellucid.data.labels import winner
 from pellucid.effects import Summary
 from pellucid.models.ridge.labelled import LabelledRidge
@@ -84,6 +85,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
     ) -> None:
         store_parameters(self, locals())
 
+    @read_as_table
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the discriminant; parameters as in :meth:`KernelRidgeClassifier.fit`."""
         rows, labels, weight = self._labels(X, y, sample_weight)
@@ -119,6 +121,7 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """Log densities of the classes, up to a constant per row."""
         return variates @ self.means_.T - 0.5 * np.sum(self.means_**2, axis=1) + np.log(self.priors_)
 
+    @in_blocks
     def transform(self, X: Any) -> np.ndarray:
         """Discriminant variates.
 
@@ -133,11 +136,13 @@ class KernelFisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         return self._decision(self._check_new_rows(X)) @ self.scalings_
 
+    @in_blocks
     def decision_function(self, X: Any) -> np.ndarray:
         """Log densities of the classes up to a constant, of shape (m, n_classes); the difference of two."""
         scores = self._densities(self.transform(X))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
+    @in_blocks
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, of shape (m, n_classes)."""
         return softmax(self._densities(self.transform(X)), axis=1)

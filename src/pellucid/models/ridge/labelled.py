@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from pellucid.data.by_blocks import in_blocks
 from pellucid.data.labels import check_labels, winner
 from pellucid.models.ridge.base import KernelRidgeBase
 
@@ -35,6 +36,7 @@ class LabelledRidge(ClassifierMixin, KernelRidgeBase):
         """Whether each row belongs to each class, of shape (n, n_classes)."""
         return labels[:, None] == np.arange(len(self.classes_))
 
+    @in_blocks
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: one per class, or for two classes one that is positive for the second.
 
@@ -49,6 +51,7 @@ class LabelledRidge(ClassifierMixin, KernelRidgeBase):
         """
         return self._shaped(self._decision(self._check_new_rows(X)))
 
+    @in_blocks
     def predict(self, X: Any) -> np.ndarray:
         """Predicted classes.
 

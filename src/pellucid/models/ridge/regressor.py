@@ -11,11 +11,16 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._docs import inherit_docs, store_parameters
+from pellucid.data.by_blocks import in_blocks
+from pellucid.data.coded import Reading
+from pellucid.data.source import Source
 from pellucid.data.targets import check_targets, unit_of
 from pellucid.data.weights import check_weight
 from pellucid.effects import MarginalEffects, Summary, jackknife_plus, marginal_effects
 from pellucid.linalg import row_blocks
+from pellucid.losses import Squared
 from pellucid.models.ridge.base import as_columns
+from pellucid.models.ridge.from_source import enter_source, few_rows, source_of
 from pellucid.models.ridge.updating import UpdatingRidge
 
 _SMALL_RESIDUAL = 0.05  # of their mean size; its logarithm would tell of chance alone
@@ -118,23 +123,43 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, UpdatingRidge):
 
         Parameters
         ----------
-        X : array-like of shape (n, n_features)
+        X : array-like of shape (n, n_features), or rows beyond memory
             Training rows: an array, a pandas, polars or Arrow table; a square matrix with a precomputed
-            kernel; a sequence of objects with a function of two objects as kernel.
-        y : array-like of shape (n,) or (n, n_outputs)
-            Targets.
-        sample_weight : array-like of shape (n,), optional
+            kernel; a sequence of objects with a function of two objects as kernel. Rows beyond memory are a
+            Parquet file or folder, a pyarrow dataset, a lazy frame of polars, a list of batches or a function
+            that returns an iterator over them, a memory map, a Dask array or data frame; see the user guide.
+        y : array-like of shape (n,) or (n, n_outputs), or str
+            Targets, or the name of the column of ``X`` that has them.
+        sample_weight : array-like of shape (n,), or str, optional
             What each row counts for, as ``weights`` says; zero leaves a row out.
 
         Returns
         -------
         self : KernelRidge
         """
+        source = source_of(self, X, y, sample_weight)
+        if source is not None:
+            return self._fit_source(source)
         rows, Y, weight = self._problem(X, y, sample_weight)
         fit = self._fit_targets(rows, Y, weight)
         self.loo_ = self._leave_one_out(fit, rows, Y, weight)
         self._keep_sums(rows, Y, weight, sample_weight)
         self._publish_fit()
+        return self
+
+    def _fit_source(self, source: Source) -> Self:
+        """Fit to rows that come in blocks."""
+        table = few_rows(source)
+        if table is not None:
+            return self.fit(table.X, **{"y": None, **table.given})
+        sample = enter_source(self, source, Reading(Squared()))
+        self.__dict__.pop("sums_", None)
+        Y, self._single = as_columns(sample.y), True
+        fit = self._fit_targets(sample.X, Y, sample.weight, beyond=sample.beyond)
+        self.loo_ = self._leave_one_out(fit, sample.X, Y, sample.weight)
+        self.loo_rows_ = sample.places
+        self._publish_fit()
+        sample.beyond.passes.finished()
         return self
 
     def _publish_fit(self) -> None:
@@ -154,6 +179,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, UpdatingRidge):
         self._single = targets.ndim == 1
         return rows, as_columns(targets), weight
 
+    @in_blocks
     def predict(self, X: Any, return_std: bool = False) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """Predict, on request with the standard deviation of the Gaussian-process posterior.
 

@@ -81,7 +81,7 @@ function motifTable() {
       const bar = el("span", { class: `piece ${motifs.weight[i] >= 0 ? "up" : "down"}` }), width = (50 * Math.abs(motifs.weight[i])) / top;
       bar.style.left = `${motifs.weight[i] >= 0 ? 50 : 50 - width}%`;
       bar.style.width = `${Math.max(width, 0.4)}%`;
-      const more = [motifs.se && fmt(motifs.se[i], 2), motifs.stability && fmt(motifs.stability[i], 2), String(motifs.objects[i]), motifs.kernels && cut(motifs.kernels[i], 30)].filter(Boolean);
+      const more = [motifs.se && fmt(motifs.se[i], 2), motifs.stability && fmt(motifs.stability[i], 2), String(motifs.objects[i]), motifs.kernels && cut(motifs.kernels[i], 40)].filter(Boolean);
       return el("tr", null, el("th", { scope: "row", title: name }, el("span", { class: "name" }, name)), el("td", { class: "track", "aria-hidden": "true" }, bar),
         el("td", { class: "value" }, signed(motifs.weight[i])), more.map((text) => el("td", { class: "value more" }, text)));
     });

@@ -236,10 +236,10 @@ function whyPanel() {
       (data.task.known.length ? " Predictions here are for exposure 1 and offset 0." : "") +
       (model.parts ? " It counts the words of what is typed, and has a weight for each word of the training rows; words that it has never seen count in the size of a text and add nothing." : "") +
       (model.kernel ? " A kernel model compares a row with its training rows, which are therefore stored in this file." : "")
-    : rows.why && rows.why.what === "parts" ? "Rows can be picked. To find the parts of a new molecule or graph takes more than a page can carry, so nothing can be typed in: use predict and part_contributions, or the command line."
+    : rows.why && rows.why.what === "parts" ? "Rows can be picked. To compute this kernel for something new takes more than a page can carry, so nothing can be typed in: use predict and part_contributions, or the command line."
     : "This model has no formula short enough for a page, so rows of the data can be looked at, but no values typed in. " +
       (rows.why && rows.why.what === "rows" ? "A kernel model predicts from the training rows that resemble the row: those that matter most are shown." : "");
-  const panel = el("div", { class: "why" }, el("p", { class: "lead" }, text), controls, el("div", { class: "split" }, form, el("div", null, message, result)));
+  const panel = el("div", { class: "why" }, el("p", { class: "lead" }, text), controls, el("div", { class: model && features.some((f) => f.text) ? "split stacked" : "split" }, form, el("div", null, message, result)));
   if (rows.index.length) pick(0);
   else if (model) {
     inputs.forEach((input, j) => { input.value = state.cells[j] === null ? "" : String(state.cells[j]); });
