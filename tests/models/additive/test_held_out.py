@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor, build_report
-from pellucid.losses import as_loss
+from pellucid.features.term_basis import TermBasis, first_picks
+from pellucid.losses import Quantile, as_loss
+from pellucid.models.additive.engine.hierarchy import Prior
+from pellucid.models.additive.engine.loss_numbers import renewed_loss, started
+from pellucid.models.additive.engine.penalised_fit import penalised_fit, touching
 from pellucid.models.additive.engine.state import Problem
+from pellucid.models.additive.engine.structure import build_axes
 
 RNG = np.random.default_rng(11)
 
@@ -40,3 +45,16 @@ def test_amounts_whose_squares_overflow():
     assert large.loo_.rmse == pytest.approx(1e160 * small.loo_.rmse, rel=1e-6)
     assert large.deviance_explained_ == pytest.approx(small.deviance_explained_, rel=1e-6)
     assert "RMSE" in build_report(large, X, 1e160 * y).html
+
+
+def test_numbers_of_a_loss_do_not_depend_on_where_its_second_derivative_was_taken():
+    """After a step that brings a quantile near its rows, where the loss bends much more."""
+    X = RNG.uniform(-1, 1, (150, 1))
+    y = np.sin(6 * X[:, 0]) + 0.03 * RNG.normal(size=150)
+    problem = Problem(X, y, np.ones(150), np.zeros(150), Quantile(0.1))
+    axes = build_axes(X, problem.weight)
+    basis, start = TermBasis.of(axes, first_picks(axes, [(0,)], 40)), started(problem)
+    state = penalised_fit(start, basis, Prior().with_terms(axes, basis.terms), updates=3)
+    found = renewed_loss(problem.loss, problem, state)
+    there = renewed_loss(problem.loss, problem, touching(start, state))
+    assert found.bandwidth == pytest.approx(there.bandwidth, rel=1e-9)

@@ -13,6 +13,7 @@ import numpy as np
 from pellucid.losses import Loss
 from pellucid.models.additive.engine.all_rows import Rows
 from pellucid.models.additive.engine.held_out import leave_one_out
+from pellucid.models.additive.engine.penalised_fit import touching
 from pellucid.models.additive.engine.state import Problem, State
 
 _ROWS = 4000  # whose leave-one-out predictions are made; of more, the fit is near to no single one
@@ -37,11 +38,15 @@ def with_loss_of(problem: Any, state: State) -> Any:
 
 
 def renewed_loss(stated: Loss, problem: Rows, state: State) -> Loss:
-    """The loss with what was ``stated`` as open estimated beside the fit, by leave-one-out of few rows."""
+    """The loss with what was ``stated`` as open estimated beside the fit, by leave-one-out of few rows.
+
+    Leverages need the second derivative where the fit is now. That of the step before, of a fit far from its
+    rows, knows less curvature, and rows would seem to be fitted for themselves alone.
+    """
     if not stated.is_open:
         return state.loss
     part, eta = problem.at_hand, problem.here(state.eta)
     if len(problem) <= _ROWS:
         known = replace(part, loss=state.loss)
-        eta = leave_one_out(known, state, np.arange(len(part)), one_copy=True)[1]
+        eta = leave_one_out(known, touching(known, state), np.arange(len(part)), one_copy=True)[1]
     return stated.estimated(part.y, eta, part.weight)

@@ -162,16 +162,16 @@ def settled(problem: Rows, state: State) -> State:
             hope, state = _descended(problem, state, moments, metric)
             if hope < close:
                 break
-        return _renewed(problem, state)
+        return touching(problem, state)
     for _ in range(_SETTLINGS):
         hope, state = _descended(problem, state, state.moments, state.fit)
-        state = _renewed(problem, state)
+        state = touching(problem, state)
         if hope < close:
             break
     return state
 
 
-def _renewed(problem: Rows, state: State) -> State:
+def touching(problem: Rows, state: State) -> State:
     """Moments, degrees of freedom and second derivative where the state is now."""
     moments, fit = _quadratic(problem, state, expected=True)
     return replace(state, moments=moments, fit=replace(fit, beta=state.fit.beta))
