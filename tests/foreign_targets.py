@@ -16,6 +16,8 @@ class _OtherTargets:
         return super().score(X, self._changed(y), sample_weight)
 
     def _changed(self, y):
+        if getattr(y, "dtype", None) is not None and y.dtype.kind == "c":
+            return y
         try:
             numbers = np.asarray(y, dtype=float)
         except (TypeError, ValueError):

@@ -4,12 +4,13 @@ Columns of a main effect are those of its axis, columns of a pair are products o
 variance one under the data, so its prior variance is what it may contribute. The prior variances of a term
 are a sum of *shapes*, each with a variance θ of its own that the fit estimates:
 
-    d_j = Σ_k θ_k S_kj,   Σ_j S_kj = 1,
+    d_j = Σ_k θ_k S_kj,   mean over points x of Σ_j S_kj φ_j(x)² = 1,
 
-where a shape falls with the frequency ω_j of the column: ω⁻⁴ for smooth functions, ω⁻² for rough ones, 1 for
-those that differ from value to value; a straight line has a shape of its own. So every term finds its own
-smoothness. A pair has the products of the shapes of its features: it may be smooth along one of them and
-rough along the other.
+so θ is how much the function may vary at a point, however many rows are there: at a rare level, or where two
+rare values meet, as much as elsewhere, and not the more the fewer rows there are. A shape falls with the
+frequency ω_j of the column: ω⁻⁴ for smooth functions, ω⁻² for rough ones, 1 for those that differ from value
+to value; a straight line has a shape of its own. So every term finds its own smoothness. A pair has the
+products of the shapes of its features: it may be smooth along one of them and rough along the other.
 """
 
 from __future__ import annotations
@@ -64,9 +65,10 @@ def _normed(basis: Basis, powers: Mapping[str, float], alone: Mapping[str, int])
 
 
 def _size(basis: Basis, shape: np.ndarray) -> float:
-    """Variance of a function with these prior variances, where it varies: a mean over points."""
+    """Prior variance of a function at a point: the mean over all points, or that of a single point."""
     variance = basis.square @ shape
-    return float(variance @ variance / variance.sum())
+    single = np.all(basis.part[shape > 0] == POINT)
+    return float(variance.max() if single else variance.mean())
 
 
 class Bases:

@@ -57,7 +57,7 @@ class Components:
         return R.T @ R
 
     def about_mean(self, skew: np.ndarray) -> Components:
-        """The same with the mean of a skew posterior in place of its mode: β - ½ σ² H⁻¹ Σ s_i ℓ‴_i v_i z_i."""
+        """The same with the mean of a skew posterior in place of its mode; see ``engine.skewness``."""
         shift = self.root.T @ (self.root @ skew.astype(self.root.dtype))
         return replace(self, beta=self.beta - 0.5 * self.scale * shift)
 

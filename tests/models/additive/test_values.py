@@ -41,8 +41,9 @@ def _white_share(y, x, loss="squared"):
     rows = Problem(x, y, np.ones(len(y)), np.zeros(len(y)), as_loss(loss))
     axes = build_axes(rows.X, rows.weight)
     state = fit_additive(rows, axes, None, 0)
-    theta = state.prior.variances[0,]
-    return dict(zip(axes.shapes((0,))[0], theta / theta.sum(), strict=True)).get("white", 0.0)
+    names, shapes = axes.shapes((0,))
+    share = state.prior.variances[0,] * shapes.sum(axis=1)
+    return dict(zip(names, share / share.sum(), strict=True)).get("white", 0.0)
 
 
 @pytest.mark.parametrize("loss", ["squared", "gamma"])

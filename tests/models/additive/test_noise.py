@@ -1,4 +1,4 @@
-"""A variance that all pairs have in common is not one of the best of many."""
+"""Pairs of noise."""
 
 import numpy as np
 
@@ -15,9 +15,8 @@ def fitted(X, y):
     return fit_additive(problem, axes, None, None)
 
 
-def test_pairs_chosen_from_noise_have_none():
-    """Of 435 pairs the best are tried, which together look as if there were something in all."""
+def test_none_of_very_many_pairs_of_noise_stays():
+    """Of 435 pairs the best are tried, which look as if there were something in them."""
     rng = np.random.default_rng(30)
     state = fitted(rng.normal(size=(700, 30)), rng.normal(size=700))
-    assert state.prior.kinds[2].common == 0.0
     assert sum(len(term) == 2 for term in state.basis.terms) == 0
