@@ -237,6 +237,27 @@ def test_ridge_goes_on_to_that_of_more_geometries(monkeypatch):
     assert error(grown) <= 1.02 * min(error(alone), error(whole))
 
 
+@pytest.mark.parametrize(("worse", "found"), [(1.0, 4.0), (1.004, 4.0), (1.006, 32.0)])
+def test_a_long_length_scale_has_to_gain_on_every_part(worse, found):
+    class Bench:  # losses with a valley in the ridge, and so much worse for half of the length-scale
+        def __init__(self):
+            self.tried = {}
+
+        def loss(self, size, scale, ridge):
+            at = np.log10(ridge) + 9 - np.log10(32.0 / scale) / np.log10(2)
+            self.tried[scale, ridge] = worse ** np.log2(32.0 / scale) * (1 + 0.1 * at**2)
+            return self.tried[scale, ridge]
+
+        def lowest(self, size, scale):
+            return min(loss for key, loss in self.tried.items() if key[0] == scale)
+
+    bench = Bench()
+    ridge = choice._settle(bench, 80, 32.0, 1e-8)
+    scale, ridge = choice._shorten(bench, 80, 32.0, ridge, 4.0)
+    assert scale == found
+    assert ridge == pytest.approx(1e-9 * 10 ** np.log2(32.0 / found))
+
+
 def test_ridge_knows_noise():
     many = geometries(150, seed=2)
     noise = 0.05 * np.random.default_rng(0).normal(size=many.shape)
