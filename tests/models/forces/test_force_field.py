@@ -17,7 +17,7 @@ from pellucid.models.forces.hessian import (
     covariance_diagonal,
     fill_covariance,
 )
-from pellucid.models.forces.symmetries import group_of
+from pellucid.models.forces.symmetries import find_symmetries, group_of
 from pellucid.models.forces.training import TrainingData
 
 R = geometries(40)
@@ -447,6 +447,17 @@ def test_groups():
     assert group_of([[0, 1, 2]]).tolist() == [[0, 1, 2]]
     with pytest.raises(ValueError, match="more than 5000"):
         group_of([[1, 0, *range(2, 9)], [*range(1, 9), 0]])
+
+
+def test_atoms_in_another_order():
+    rng = np.random.default_rng(0)
+    rest = 1.5 * rng.normal(size=(8, 3))
+    many = rest + 0.05 * rng.normal(size=(30, 8, 3))
+    assert len(find_symmetries(many, np.ones(8))) == 1
+    many[7] = many[7][[1, 0, 2, 3, 4, 5, 6, 7]]
+    many[9] = many[9][[1, 2, 3, 4, 5, 0, 6, 7]]
+    with pytest.raises(ValueError, match="720 permutations of like atoms.* same order"):
+        find_symmetries(many, np.ones(8))
 
 
 def test_symmetries_are_found_only_among_like_atoms():
