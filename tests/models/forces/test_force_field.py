@@ -456,7 +456,7 @@ def test_atoms_in_another_order():
     assert len(find_symmetries(many, np.ones(8))) == 1
     many[7] = many[7][[1, 0, 2, 3, 4, 5, 6, 7]]
     many[9] = many[9][[1, 2, 3, 4, 5, 0, 6, 7]]
-    with pytest.raises(ValueError, match="720 permutations of like atoms.* same order"):
+    with pytest.raises(ValueError, match=r"720 permutations of like atoms.* same order"):
         find_symmetries(many, np.ones(8))
 
 

@@ -65,8 +65,8 @@ def find_symmetries(R: np.ndarray, atoms: np.ndarray) -> np.ndarray:
     group = group_of(_synchronised(error, match))
     if len(group) > _FOUND:
         raise ValueError(
-            f"The geometries show {len(group)} permutations of like atoms, more than a molecule passes through: "
-            f"are atoms in the same order in all geometries? If so, pass symmetries=[...], or None."
+            f"The geometries show {len(group)} permutations of like atoms, more than a molecule passes "
+            f"through: are atoms in the same order in all geometries? If so, pass symmetries=[...], or None."
         )
     return group
 
