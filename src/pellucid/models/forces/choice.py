@@ -151,12 +151,13 @@ def choose(problem: ForceProblem, *, length_scale: bool, alpha: bool) -> tuple[F
     shortest = bench.start(sizes[0]) if length_scale else float(problem.kernel.kernel.length_scale)
     scale, relative = _walk(bench, sizes[0], shortest, length_scale=length_scale, alpha=alpha)
     if relative is not None:
-        relative = _settle(bench, sizes[0], scale, relative)
+        first = relative = _settle(bench, sizes[0], scale, relative)
         for size in sizes[1:]:
             relative = _settle(bench, size, scale, relative)
-            scale, relative = _shorten(bench, size, scale, relative, shortest)
+            longer, (scale, relative) = scale, _shorten(bench, size, scale, relative, shortest)
+            if scale < longer:
+                first = _settle(bench, sizes[0], scale, relative)
         if len(sizes) > 1:
-            first = _settle(bench, sizes[0], scale, relative)
             power = np.log(relative / first) / np.log(sizes[-1] / sizes[0])
             relative = max(relative * (n / sizes[-1]) ** min(power, 0.0), _LOWEST)
     bench.progress.close()
@@ -198,13 +199,12 @@ def _walk(
 def _shorten(
     bench: _Bench, size: int, length_scale: float, relative: float, shortest: float
 ) -> tuple[float, float]:
-    """Back on the ladder to where a longer length-scale no longer gains what a step has to, and its ridge."""
-    while length_scale > shortest:
-        shorter = length_scale / _STEPS[0]
-        ridge = _settle(bench, size, shorter, relative * _STEPS[1])
-        if bench.lowest(size, length_scale) < _GAIN * bench.lowest(size, shorter):
-            break
-        length_scale, relative = shorter, ridge
+    """The shortest length-scale over which a longer one gains less than steps have to, and its ridge."""
+    for steps in range(round(np.log(length_scale / shortest) / np.log(_STEPS[0])), 0, -1):
+        shorter = length_scale / _STEPS[0] ** steps
+        ridge = _settle(bench, size, shorter, relative * _STEPS[1] ** steps)
+        if bench.lowest(size, length_scale) >= _GAIN**steps * bench.lowest(size, shorter):
+            return shorter, ridge
     return length_scale, relative
 
 
