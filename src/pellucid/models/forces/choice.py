@@ -14,9 +14,10 @@ lost to cancellation. So a step has to gain half a percent.
 The walk takes place on a small part. What looks like noise to it is mostly detail that more geometries
 resolve, so a ridge of its size would be too large for all of them: by far, and it is the large side that is
 costly. The ridge therefore goes on to the best one for parts of twice, four times ... as many geometries,
-found between the steps of the ladder by a parabola. On each of them a length-scale above that of the start
-has to gain its half percent again, as few geometries are smoothed best by a kernel that is too long for many.
-From the last part to all geometries the ridge follows the power of their number by which it fell before.
+found between the steps of the ladder by a parabola. On those of up to a quarter of all geometries, a
+length-scale above that of the start has to gain its half percent again, as few geometries are smoothed best
+by a kernel that is too long for many. From the last part to all geometries the ridge follows the power of
+their number by which it fell before.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _UNKNOWNS = 1000  # of the first part: hundredths of a second for each pair of v
 _FEWEST = 40  # geometries of the first part, however many unknowns they have
 _CHEAP = 3000  # unknowns up to which a part may be more than half of the whole: half a second for each ridge
 _MOST = 10_000  # unknowns of the largest part
+_FAR = 0.25  # of all geometries: on parts up to that, a long length-scale has to prove itself again
 _NEARLY = 0.75  # of all geometries: a part as good as the whole
 _START = (64.0, 1e-8)  # length-scale in units of the descriptors' spread, and relative ridge
 _STEPS = (2.0, 10.0)
@@ -154,9 +156,10 @@ def choose(problem: ForceProblem, *, length_scale: bool, alpha: bool) -> tuple[F
         first = relative = _settle(bench, sizes[0], scale, relative)
         for size in sizes[1:]:
             relative = _settle(bench, size, scale, relative)
-            longer, (scale, relative) = scale, _shorten(bench, size, scale, relative, shortest)
-            if scale < longer:
-                first = _settle(bench, sizes[0], scale, relative)
+            if size <= _FAR * n:
+                longer, (scale, relative) = scale, _shorten(bench, size, scale, relative, shortest)
+                if scale < longer:
+                    first = _settle(bench, sizes[0], scale, relative)
         if len(sizes) > 1:
             power = np.log(relative / first) / np.log(sizes[-1] / sizes[0])
             relative = max(relative * (n / sizes[-1]) ** min(power, 0.0), _LOWEST)
