@@ -15,8 +15,8 @@ swap space, it goes over to its iterative solver by itself. It then gets one len
 chose for 200 geometries, and a limit of processor time and of memory, and says how far it came.
 
 Seen, ours / sgdml: mean absolute errors of energies (kcal/mol) and forces (kcal/mol/Å), times as fast by
-processor time in training and prediction, and memory relative to the rival's. With 1000 geometries, our errors
-are of a later run than the ratios, and sGDML's with aspirin are those at which it was stopped:
+processor time in training and prediction, and memory relative to the rival's. With 1000 geometries, our
+errors are of a later run than the ratios, and sGDML's with aspirin are those at which it was stopped:
 
     ethanol         50   .528/.597   1.928/1.930   1.5  12  .11
                    100   .268/.283   1.263/1.268   1.8  11  .24
