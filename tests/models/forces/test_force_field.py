@@ -17,7 +17,7 @@ from pellucid.models.forces.hessian import (
     covariance_diagonal,
     fill_covariance,
 )
-from pellucid.models.forces.symmetries import group_of
+from pellucid.models.forces.symmetries import find_symmetries, group_of
 from pellucid.models.forces.training import TrainingData
 
 R = geometries(40)
@@ -237,6 +237,27 @@ def test_ridge_goes_on_to_that_of_more_geometries(monkeypatch):
     assert error(grown) <= 1.02 * min(error(alone), error(whole))
 
 
+@pytest.mark.parametrize(("worse", "found"), [(1.0, 4.0), (1.004, 4.0), (1.006, 32.0)])
+def test_a_long_length_scale_has_to_gain_on_every_part(worse, found):
+    class Bench:  # losses with a valley in the ridge, and so much worse for half of the length-scale
+        def __init__(self):
+            self.tried = {}
+
+        def loss(self, size, scale, ridge):
+            at = np.log10(ridge) + 9 - np.log10(32.0 / scale) / np.log10(2)
+            self.tried[scale, ridge] = worse ** np.log2(32.0 / scale) * (1 + 0.1 * at**2)
+            return self.tried[scale, ridge]
+
+        def lowest(self, size, scale):
+            return min(loss for key, loss in self.tried.items() if key[0] == scale)
+
+    bench = Bench()
+    ridge = choice._settle(bench, 80, 32.0, 1e-8)
+    scale, ridge = choice._shorten(bench, 80, 32.0, ridge, 4.0)
+    assert scale == found
+    assert ridge == pytest.approx(1e-9 * 10 ** np.log2(32.0 / found))
+
+
 def test_ridge_knows_noise():
     many = geometries(150, seed=2)
     noise = 0.05 * np.random.default_rng(0).normal(size=many.shape)
@@ -426,6 +447,17 @@ def test_groups():
     assert group_of([[0, 1, 2]]).tolist() == [[0, 1, 2]]
     with pytest.raises(ValueError, match="more than 5000"):
         group_of([[1, 0, *range(2, 9)], [*range(1, 9), 0]])
+
+
+def test_atoms_in_another_order():
+    rng = np.random.default_rng(0)
+    rest = 1.5 * rng.normal(size=(8, 3))
+    many = rest + 0.05 * rng.normal(size=(30, 8, 3))
+    assert len(find_symmetries(many, np.ones(8))) == 1
+    many[7] = many[7][[1, 0, 2, 3, 4, 5, 6, 7]]
+    many[9] = many[9][[1, 2, 3, 4, 5, 0, 6, 7]]
+    with pytest.raises(ValueError, match=r"720 permutations of like atoms.* same order"):
+        find_symmetries(many, np.ones(8))
 
 
 def test_symmetries_are_found_only_among_like_atoms():

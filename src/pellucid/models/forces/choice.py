@@ -13,9 +13,11 @@ lost to cancellation. So a step has to gain half a percent.
 
 The walk takes place on a small part. What looks like noise to it is mostly detail that more geometries
 resolve, so a ridge of its size would be too large for all of them: by far, and it is the large side that is
-costly. With the length-scale found, the ridge therefore goes on to the best one for parts of twice, four
-times ... as many geometries, found between the steps of the ladder by a parabola. If it falls, it follows
-the same power of their number from the last part to all of them.
+costly. The ridge therefore goes on to the best one for parts of twice, four times ... as many geometries,
+found between the steps of the ladder by a parabola. On those of up to a quarter of all geometries, a
+length-scale above that of the start has to gain its half percent again, as few geometries are smoothed best
+by a kernel that is too long for many. From the last part to all geometries the ridge follows the power of
+their number by which it fell before.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ _UNKNOWNS = 1000  # of the first part: hundredths of a second for each pair of v
 _FEWEST = 40  # geometries of the first part, however many unknowns they have
 _CHEAP = 3000  # unknowns up to which a part may be more than half of the whole: half a second for each ridge
 _MOST = 10_000  # unknowns of the largest part
+_FAR = 0.25  # of all geometries: on parts up to that, a long length-scale has to prove itself again
 _NEARLY = 0.75  # of all geometries: a part as good as the whole
 _START = (64.0, 1e-8)  # length-scale in units of the descriptors' spread, and relative ridge
 _STEPS = (2.0, 10.0)
@@ -86,6 +89,15 @@ class _Bench:
         self.weight = 1.0 / (problem.y.shape[1] + 1.0)
         self.progress = Progress("length-scale and alpha by leave-one-out")
 
+    def rows(self, size: int) -> np.ndarray:
+        """Geometries of a part, spread evenly."""
+        return np.linspace(0, len(self.problem.X) - 1, size).astype(int)
+
+    def start(self, size: int) -> float:
+        """The length-scale at which the walk on a part begins."""
+        X = self.problem.X[self.rows(size)]
+        return _START[0] * (float(np.sqrt(X.var(axis=0).sum())) or 1.0)
+
     def ridge(self, length_scale: float, relative: float | None) -> float:
         """Alpha from the ridge relative to the mean variance of a force; as given where that is ``None``."""
         if relative is None:
@@ -100,8 +112,7 @@ class _Bench:
             return np.inf
         key = (size, length_scale, self.ridge(length_scale, relative))
         if key not in self.tried:
-            problem = self.problem
-            rows = np.linspace(0, len(problem.X) - 1, size).astype(int)
+            problem, rows = self.problem, self.rows(size)
             part = replace(
                 problem,
                 kernel=problem.kernel.with_length_scale(length_scale),
@@ -117,8 +128,15 @@ class _Bench:
             found = (float(np.sqrt(np.mean(forces**2, axis=1)).mean()),)
             self.tried[key] = found if energies is None else (*found, float(np.abs(energies).mean()))
             self.progress.step(f"error {found[0]:.3g}")
+        return self._loss(key)
+
+    def _loss(self, key: tuple[int, float, float]) -> float:
         errors = self.tried[key]
         return errors[0] if len(errors) == 1 else errors[0] ** (1.0 - self.weight) * errors[1] ** self.weight
+
+    def lowest(self, size: int, length_scale: float) -> float:
+        """Lowest loss of the ridges tried with a length-scale."""
+        return min(self._loss(key) for key in self.tried if key[:2] == (size, length_scale))
 
     def trials(self) -> Trials:
         """What was tried, part by part."""
@@ -132,13 +150,19 @@ def choose(problem: ForceProblem, *, length_scale: bool, alpha: bool) -> tuple[F
     """The problem with the parameters that are to be chosen chosen, and what was tried."""
     n, m = problem.y.shape
     bench, sizes = _Bench(problem), _parts(n, m)
-    scale, relative = _walk(bench, sizes[0], length_scale=length_scale, alpha=alpha)
+    shortest = bench.start(sizes[0]) if length_scale else float(problem.kernel.kernel.length_scale)
+    scale, relative = _walk(bench, sizes[0], shortest, length_scale=length_scale, alpha=alpha)
     if relative is not None:
-        ridges = [_settle(bench, sizes[0], scale, relative)]
+        first = relative = _settle(bench, sizes[0], scale, relative)
         for size in sizes[1:]:
-            ridges.append(_settle(bench, size, scale, ridges[-1]))
-        power = np.log(ridges[-1] / ridges[0]) / np.log(sizes[-1] / sizes[0]) if len(sizes) > 1 else 0.0
-        relative = max(ridges[-1] * (n / sizes[-1]) ** min(power, 0.0), _LOWEST)
+            relative = _settle(bench, size, scale, relative)
+            if size <= _FAR * n:
+                longer, (scale, relative) = scale, _shorten(bench, size, scale, relative, shortest)
+                if scale < longer:
+                    first = _settle(bench, sizes[0], scale, relative)
+        if len(sizes) > 1:
+            power = np.log(relative / first) / np.log(sizes[-1] / sizes[0])
+            relative = max(relative * (n / sizes[-1]) ** min(power, 0.0), _LOWEST)
     bench.progress.close()
     kernel = problem.kernel.with_length_scale(scale)
     return replace(problem, kernel=kernel, alpha=bench.ridge(scale, relative)), bench.trials()
@@ -155,12 +179,10 @@ def _parts(n: int, m: int) -> list[int]:
     return sizes
 
 
-def _walk(bench: _Bench, size: int, *, length_scale: bool, alpha: bool) -> tuple[float, float | None]:
+def _walk(
+    bench: _Bench, size: int, first: float, *, length_scale: bool, alpha: bool
+) -> tuple[float, float | None]:
     """Downhill to the length-scale and the relative ridge of one part; ``None`` for a ridge that is given."""
-    first = float(bench.problem.kernel.kernel.length_scale)
-    if length_scale:
-        rows = np.linspace(0, len(bench.problem.X) - 1, size).astype(int)
-        first = _START[0] * (float(np.sqrt(bench.problem.X[rows].var(axis=0).sum())) or 1.0)
 
     def at(place: tuple[int, int]) -> tuple[float, float | None]:
         return first * _STEPS[0] ** place[0], _START[1] * _STEPS[1] ** place[1] if alpha else None
@@ -175,6 +197,18 @@ def _walk(bench: _Bench, size: int, *, length_scale: bool, alpha: bool) -> tuple
         if bench.loss(size, *at(best)) >= _GAIN * bench.loss(size, *at(place)):
             return at(place)
         place = best
+
+
+def _shorten(
+    bench: _Bench, size: int, length_scale: float, relative: float, shortest: float
+) -> tuple[float, float]:
+    """The shortest length-scale over which a longer one gains less than steps have to, and its ridge."""
+    for steps in range(round(np.log(length_scale / shortest) / np.log(_STEPS[0])), 0, -1):
+        shorter = length_scale / _STEPS[0] ** steps
+        ridge = _settle(bench, size, shorter, relative * _STEPS[1] ** steps)
+        if bench.lowest(size, length_scale) >= _GAIN**steps * bench.lowest(size, shorter):
+            return shorter, ridge
+    return length_scale, relative
 
 
 def _settle(bench: _Bench, size: int, length_scale: float, relative: float) -> float:

@@ -26,6 +26,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 _GEOMETRIES = 120  # that are matched with each other; their pairs are what takes time
+_FOUND = 200  # permutations that a search may find: a tert-butyl group has 162; beyond, atoms may be shuffled
 _LARGEST = 5000  # elements of a group; beyond, something is wrong
 
 
@@ -61,7 +62,13 @@ def find_symmetries(R: np.ndarray, atoms: np.ndarray) -> np.ndarray:
             p = found if there < straight[i, j] else identity
             match[i, j], match[j, i] = p, np.argsort(p)
             error[i, j] = error[j, i] = min(there, straight[i, j])
-    return group_of(_synchronised(error, match))
+    group = group_of(_synchronised(error, match))
+    if len(group) > _FOUND:
+        raise ValueError(
+            f"The geometries show {len(group)} permutations of like atoms, more than a molecule passes "
+            f"through: are atoms in the same order in all geometries? If so, pass symmetries=[...], or None."
+        )
+    return group
 
 
 def _synchronised(error: np.ndarray, match: np.ndarray) -> np.ndarray:
