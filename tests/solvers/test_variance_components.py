@@ -254,3 +254,15 @@ def test_score_test_has_about_the_right_size():
         fit = equations_of(Z, z).solve(np.repeat([NOISE, 5.0, NOISE / 0.09], [3, 5, 4]))
         rejected.append(mixture_tail(*score_test(fit, SECOND, np.full(5, 0.2))) < 0.05)
     assert abs(np.mean(rejected) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)
+
+
+@pytest.mark.parametrize("ridge", [1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
+def test_rough_solutions_know_their_limits(monkeypatch, ridge):
+    """Rows given twice and hardly any noise: single precision would be off by a third of a degree."""
+    monkeypatch.setattr(variance_components, "_SINGLE", 10)
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(150, 200))[rng.integers(0, 150, 300)]
+    moments = weighted_moments(lambda rows: Z[rows].T.copy(), np.ones(300), Z @ rng.normal(size=200), 200)
+    equations = Equations(moments, None, 300.0)
+    rough, full = (equations.solve(np.full(200, ridge), rough=r) for r in (True, False))
+    np.testing.assert_allclose(rough.edf, full.edf, atol=0.05)

@@ -18,6 +18,9 @@ from pellucid.linalg import lower_factor, lower_inverse
 from pellucid.linalg.moments import Moments
 
 _SINGLE = 1000  # columns beyond which rough solutions are in float32
+_SHARP = (
+    4e5  # information over ridge beyond which single precision does not do
+)
 _LEAST_NOISE = 1e-7  # share of the variance of the targets: less would be lost in rounding
 
 
@@ -94,7 +97,7 @@ class Equations:
         """
         m = self.moments
         s, c = 1.0 / np.sqrt(ridge), m.c
-        single = rough and len(c) > _SINGLE
+        single = rough and len(c) > _SINGLE and float((m.G.diagonal() / ridge).max()) < _SHARP
         root = A = self._scaled(s, single=single)
         log_det, penalised = 0.0, m.square
         edf, beta, rss = np.zeros(len(c)), np.zeros(len(c)), m.square
