@@ -18,9 +18,7 @@ from pellucid.linalg import lower_factor, lower_inverse
 from pellucid.linalg.moments import Moments
 
 _SINGLE = 1000  # columns beyond which rough solutions are in float32
-_SHARP = (
-    4e5  # information over ridge beyond which single precision does not do
-)
+_SHARP = 4e5  # information over ridge beyond which single precision does not do
 _LEAST_NOISE = 1e-7  # share of the variance of the targets: less would be lost in rounding
 
 
