@@ -35,7 +35,6 @@ CONSTANTS: tuple[tuple[str, str, Any, tuple[Any, Any]], ...] = (
     (PRIOR, "STAYS", 1, (0.025, 0.1)),
     (PRIOR, "STAYS", 2, (0.25, 0.75)),
     (ORDER, "SIGNAL", None, (0.025, 0.1)),
-    (ORDER, "CLEARLY", None, (1.5, 6.0)),
     (ORDER, "WORK", None, (1.5e11, 6e11)),
     (ORDER, "FEW", None, (500, 2000)),
     (ORDER, "PAIR_COLUMNS", None, (4, 16)),
