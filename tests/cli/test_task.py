@@ -41,6 +41,12 @@ def test_the_task_can_be_said():
     assert target([0.5, 1.5, 2.5], "classification").values.tolist() == ["0.5", "1.5", "2.5"]
 
 
+def test_signs_are_classes():
+    found = target(["+", "-", "-", "+"])
+    assert found.task == "classification"
+    assert found.values.tolist() == ["+", "-", "-", "+"]
+
+
 def test_a_hint_where_whole_numbers_may_be_classes():
     assert "--task classification" in target([1, 2, 3]).hint
     assert target(np.arange(50)).hint == ""

@@ -61,6 +61,11 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["a.pellucid"]
 
 
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no such folder.*nowhere'$"):
+        save(MODEL, tmp_path / "nowhere" / "a.pellucid")
+
+
 def test_links_stay_links(tmp_path):
     save(KernelRidge(), tmp_path / "first")
     (tmp_path / "link").symlink_to(tmp_path / "first")

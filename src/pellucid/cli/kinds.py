@@ -96,7 +96,7 @@ def _understand_text(column: pd.Series, cells: Cells, comma: bool) -> Told:
         if dates is not None:
             return Told(everywhere(dates), "date")
     n_strange = int(count[present.index] @ strange)
-    if 2 * n_strange > count[present.index].sum():  # text, with a number here and there
+    if numbers.isna().all() or 2 * n_strange > count[present.index].sum():  # a number here and there at most
         return Told(text, "category")
     return Told(text, "category", tuple(present[strange].unique()[:3]), n_strange)
 

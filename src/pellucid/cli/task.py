@@ -7,6 +7,7 @@ import pandas as pd
 
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import Told, as_text, understand
+from pellucid.data.cells import level_name
 from pellucid.losses import REGISTRY
 
 _MANY_CLASSES = 100
@@ -58,7 +59,7 @@ def read_target(
     name = str(column.name)
     told = understand(column, comma=comma)
     if told.values.nunique() < 2:
-        only = told.values.iloc[0]
+        only = level_name(told.values.iloc[0])
         raise UserError(f"The target {name!r} has the same value, {only}, in every row: nothing to predict.")
     why, stated = "as --task says", task is not None
     if task is None and loss in _TASK_OF_LOSS:

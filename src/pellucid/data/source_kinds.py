@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -252,7 +253,11 @@ class LazySource(_Pieced):
 
 
 class ParquetSource(_Pieced):
-    """Parquet or Arrow files: one, a folder of them, or a dataset of pyarrow."""
+    """Parquet or Arrow files: one, a folder of them, or a dataset of pyarrow.
+
+    Columns in which pandas wrote the index of a data frame are no features, as they are none of the frame; a
+    target or weight may be one.
+    """
 
     def __init__(self, place: Any, roles: Mapping[str, Any], without: Sequence[str] = ()) -> None:
         try:
@@ -284,7 +289,9 @@ class ParquetSource(_Pieced):
         for name in without:
             if name not in self._dataset.schema.names:
                 raise ValueError(f"{self._name} has no column {name!r} to leave out.")
-        self._read = [name for name in self._dataset.schema.names if name not in without]
+        named = {value for value in roles.values() if isinstance(value, str)}
+        aside = (_index_names(self._dataset.schema) - named) | set(without)
+        self._read = [name for name in self._dataset.schema.names if name not in aside]
         self._fragments = sorted(self._dataset.get_fragments(), key=lambda f: getattr(f, "path", ""))
         self.n_rows = sum(self._counted(fragment) for fragment in self._fragments)
         super().__init__(roles)
@@ -336,6 +343,12 @@ class ParquetSource(_Pieced):
                         yield pyarrow.Table.from_batches([batch]), {}, where
             except self._errors as error:
                 raise ValueError(f"{where} cannot be read to its end: {_line(error)}") from error
+
+
+def _index_names(schema: Any) -> set[str]:
+    """Columns that were the index of the data frame from which pandas wrote a file."""
+    written = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    return {name for name in written.get("index_columns", ()) if isinstance(name, str)}
 
 
 def _path(fragment: Any) -> str:

@@ -31,7 +31,7 @@ from pellucid.losses.exponential import bent_exp, bent_exp_curvature, bent_exp_s
 _LOG_ZERO = -600.0  # stands for the logarithm of an exposure of zero, and for the least share of a risk set
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Baseline:
     """Baseline hazard: masses at event times, those of a row with score zero."""
 
@@ -65,6 +65,9 @@ class Baseline:
         exposure = np.where(tied, exposure - self.hazard[here] + self.own[here], exposure)
         with np.errstate(divide="ignore"):
             return np.maximum(np.log(np.maximum(exposure, 0.0)), _LOG_ZERO) + self.log_scale
+
+    def __repr__(self) -> str:
+        return f"Baseline({len(self.times)} event times from {self.times[0]:.4g} to {self.times[-1]:.4g})"
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Baseline and all(
@@ -106,6 +109,8 @@ class Cox(Loss):
     ... )  # the second left at time 2
     >>> fitted.baseline.hazard  # one of four, then one of two and one of one
     array([0.25, 1.5 ])
+    >>> fitted
+    Cox(baseline=Baseline(2 event times from 1 to 3))
     """
 
     name = "cox"

@@ -320,3 +320,17 @@ def test_a_limit_too_small_is_refused_before_the_rows_are_read(table):
         AdditiveKernelRegressor(0).fit(batches, "y")
     with pytest.raises(ValueError, match="'2 bananas'"), pellucid.settings(memory_limit="2 bananas"):
         pass
+
+
+def test_the_index_of_a_data_frame_is_no_feature(table, tmp_path):
+    rows = table[[*FEATURES, "y"]].sample(300, random_state=0)  # whose index pandas writes as a column
+    model = AdditiveKernelRegressor(interactions=0).fit(rows, "y")
+    for k, one in enumerate((rows, rows.rename_axis("row"))):
+        path = tmp_path / f"{k}.parquet"
+        one.to_parquet(path)
+        from_file = AdditiveKernelRegressor(interactions=0).fit(path, "y")
+        assert list(from_file.feature_names_in_) == FEATURES
+        close(from_file, model, rows[FEATURES])
+        assert np.array_equal(from_file.predict(path), from_file.predict(rows[FEATURES]))
+    rows.set_index("y").to_parquet(path)  # an index that is the target
+    close(AdditiveKernelRegressor(interactions=0).fit(path, "y"), model, rows[FEATURES])

@@ -154,6 +154,13 @@ def test_more_pairs_than_memory_allows(monkeypatch):
         ISKRegressor(n_components=200, **FIXED).fit(wide[:400], wide[:400, 0])
 
 
+def test_products_of_more_pairs_than_memory_allows(monkeypatch):
+    monkeypatch.setenv("PELLUCID_MEMORY", "2e7")
+    wide = np.random.default_rng(1).normal(size=(30, 60))
+    with pytest.raises(NotEnoughMemoryError, match=r"1770 pairs, whose products.* 27 features"):
+        ISKRegressor(n_components=4).fit(wide, wide[:, 0])
+
+
 def test_dual_where_rows_are_few():
     model = ISKRegressor(n_components=300, **FIXED).fit(X, Y)
     assert model.solver_ == "dual"

@@ -11,7 +11,7 @@ import pellucid
 from pellucid import AdditiveKernelRegressor, KernelRidge, KernelRidgeClassifier, load, save
 from pellucid.data import first_look, passes, source
 from pellucid.exceptions import NotEnoughMemoryError
-from pellucid.kernels import Categorical, Matern
+from pellucid.kernels import Categorical, Matern, Spectrum
 from pellucid.models.kernel_fit import landmark_fit
 from pellucid.models.ridge import base, from_source
 from pellucid.solvers import choice
@@ -198,3 +198,18 @@ def test_refusals_say_what_to_do(table, tmp_path):
     limit = str(error.value).partition("memory_limit='")[2].partition("'")[0]
     with pellucid.settings(memory_limit=limit):
         KernelRidge(Matern(), alpha=0.1, n_components=40).fit(some, "y")
+
+
+@pytest.mark.parametrize("machine", [KernelRidge, KernelRidgeClassifier])
+def test_targets_by_name_beside_objects(machine):
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(MOST + 50)]
+    rows = pd.DataFrame({"word": words, "y": [w.count("CG") > 0 for w in words]})
+    rows["weight"] = rng.integers(1, 3, len(rows)).astype(float)
+    model = machine(Spectrum(2).on("word"), alpha=0.1).fit(rows, "y", "weight")
+    X, y, weight = rows[["word"]], rows["y"].to_numpy(), rows["weight"].to_numpy()
+    same = machine(Spectrum(2).on("word"), alpha=0.1).fit(X, y, weight)
+    assert list(model.feature_names_in_) == ["word"]
+    assert np.array_equal(model.predict(X), same.predict(X))
+    with pytest.raises(ValueError, match="no column 'z' to be y"):
+        machine(Spectrum(2).on("word")).fit(rows, "z")

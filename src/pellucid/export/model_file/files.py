@@ -1,6 +1,7 @@
 """Model files saved, loaded and described."""
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -222,6 +223,8 @@ def _written(path: Any) -> Iterator[IO[bytes]]:
         yield path
         return
     place = Path(os.path.realpath(os.fspath(path)))
+    if not place.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "There is no such folder", str(place.parent))
     beside = place.with_name(f".{place.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         with open(beside, "xb") as stream:

@@ -206,6 +206,6 @@ def _found_in(residual: np.ndarray, weight: np.ndarray, U: np.ndarray) -> tuple[
         ridges = max(float(value[-1]), 1e-12) * np.logspace(-5, 0, 8)
         D = 1.0 / (value[:, None] + ridges)
         fitted = P @ ((P.T @ target)[:, None] * D)
-        h = np.minimum((P * P) @ D, 0.999)
+        h = np.minimum((P * P) @ D + (w / w.sum())[:, None], 1.0 - 1e-8)  # that of the mean included
         best = min(best, float(np.sum(((target[:, None] - fitted) / (1.0 - h)) ** 2, axis=0).min()))
     return max(before - best, 0.0), before

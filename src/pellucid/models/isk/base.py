@@ -130,7 +130,7 @@ class ISKBase(TermModel):
         kernel, rng = resolve_kernel(self.kernel), check_random_state(self.random_state)
         omega = kernel.sample_frequencies((self.n_components + 1) // 2, 2, rng)
         setup = Setup(rows, signed - weight @ signed / weight.sum(), omega)
-        check_memory(setup)
+        check_memory(setup, products=isinstance(targets.loss, Squared))
         watch = Watch("trying sigma", MOST if self.sigma == "cv" else None, self.max_time, self.verbose)
         with limited_threads(X):
             dense = fit_dense(

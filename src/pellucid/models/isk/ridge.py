@@ -45,19 +45,36 @@ class Setup:
         return len(self.rows) < F
 
 
-def check_memory(setup: Setup) -> None:
-    """Raise before anything large is allocated if the matrices of phase 1 would not fit."""
+def check_memory(setup: Setup, *, products: bool = False) -> None:
+    """Raise before anything large is allocated if the matrices of a phase would not fit.
+
+    ``products`` says that phase 2 holds products of the components: of all rows, and in and out of each fold.
+    """
     D, m, n = setup.rows.X.shape[1], len(setup.omega), len(setup.rows)
     size, have = 8.0 if setup.exact() else 4.0, available_memory()
 
-    def need(columns: int, m: int) -> float:
+    def first(columns: int, m: int) -> float:
         F = columns * (columns - 1) * m
         if setup.is_dual(F):
             return 8.0 * 3 * n**2 + size * 2.0 * F * min(n, 4096)
         return F**2 * (8.0 * 4 + size * setup.rows.n_folds * 2)
 
+    def second(columns: int) -> float:
+        P = columns * (columns + 1) // 2
+        return 8.0 * P**2 * (5 + 2 * setup.rows.n_folds) if products else 0.0
+
+    def need(columns: int, m: int) -> float:
+        return max(first(columns, m), second(columns))
+
     if need(D, m) <= 0.9 * have:
         return
+    if second(D) > 0.9 * have:
+        columns = next((c for c in range(D, 2, -1) if need(c, 1) <= 0.9 * have), 2)
+        raise NotEnoughMemoryError(
+            f"{D} features make {D * (D - 1) // 2} pairs, whose products in phase 2 would need about "
+            f"{format_bytes(second(D))}, but only {format_bytes(have)} of memory is available. About "
+            f"{columns} features would fit: select features first."
+        )
     columns = next((c for c in range(D, 2, -1) if need(c, m) <= 0.9 * have), 2)
     parts = next((k for k in range(m, 1, -1) if need(D, k) <= 0.9 * have), 1)
     raise NotEnoughMemoryError(

@@ -110,7 +110,7 @@ class KernelRidgeClassifier(LabelledRidge):
 
     def _fit_source(self, source: Source) -> Self:
         """Fit to rows that come in blocks."""
-        table = few_rows(source)
+        table = few_rows(self, source)
         if table is not None:
             return self.fit(table.X, **{"y": None, **table.given})
         sample = enter_source(self, source, Reading(Logistic(), classes=True))

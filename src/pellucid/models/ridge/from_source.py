@@ -22,7 +22,7 @@ from pellucid.data.first_look import Look, looking
 from pellucid.data.passes import Passes
 from pellucid.data.rows import check_rows, reads_vectors
 from pellucid.data.source import Block, Source, block_rows
-from pellucid.data.source_kinds import as_source
+from pellucid.data.source_kinds import as_source, is_source
 from pellucid.data.table import Column, Table
 from pellucid.data.weights import taken_for_precisions
 from pellucid.exceptions import NotEnoughMemoryError
@@ -40,14 +40,19 @@ _BESIDE = 200 << 20  # bytes of blocks of the kernel, and of what reads files
 
 def source_of(model: Any, X: Any, y: Any, sample_weight: Any) -> Source | None:
     """The source that ``X`` is; ``None`` for rows that are taken as they are."""
-    if not reads_vectors(model.kernel):
-        return None
+    if not reads_vectors(model.kernel):  # of which a table alone is a source, for the columns named in it
+        named = isinstance(y, str) or isinstance(sample_weight, str)
+        if not named or is_source(X):
+            return None
     return as_source(X, y, sample_weight=sample_weight)
 
 
-def few_rows(source: Source) -> Block | None:
-    """All rows, where they are so few that they are fitted as a table."""
-    return source.first_rows(ITERATIVE_ROWS)
+def few_rows(model: Any, source: Source) -> Block | None:
+    """All rows, where they are fitted as a table: where they are few, or no vectors."""
+    most = ITERATIVE_ROWS
+    if not reads_vectors(model.kernel) and source.n_rows is not None:
+        most = max(most, source.n_rows)
+    return source.first_rows(most)
 
 
 @dataclass(frozen=True)
