@@ -39,7 +39,7 @@ SOLUTIONS = 8  # times F³, twice what the eleven solutions F³/3 of one set of 
 PAIR_COLUMNS = 8  # of a pair to begin with
 SIGNAL = 0.05  # prior variance of a column over its sampling variance, below which it is left out
 ROUNDS = ("columns", "smoothness")  # in which columns are shared out by prior variance
-FEW = 1000  # columns that few rows may have, too
+FEW = 1000  # columns that even few rows may have
 UPDATES = 5  # of the prior on the moments of squared loss
 FOLDS, FOLD_ROWS = 5, 1500  # folds that show what the choice of terms costs, and rows up to which they do
 
@@ -173,9 +173,9 @@ def _candidates(
 def columns_for(n: int) -> int:
     """Columns F for which the work n F² of moments and that of solutions, in F³, is within the budget.
 
-    More columns than rows are not worth their while.
+    More than twice as many columns as rows are not worth their while.
     """
-    low, high = 16.0, float(max(n, FEW))
+    low, high = 16.0, float(max(2 * n, FEW))
     for _ in range(30):
         F = (low + high) / 2
         low, high = (F, high) if n * F**2 + SOLUTIONS * F**3 < WORK else (low, F)
