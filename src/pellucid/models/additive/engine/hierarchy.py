@@ -2,7 +2,7 @@
 
 Column j of a term has prior variance d_j = Σ_k θ_k S_kj, a sum of shapes (see ``features.term_basis``). The
 terms of a kind, main effects or pairs, are draws from one distribution: with probability 1 - π there is
-nothing in a term, else the logarithm t of the standard deviation τ = (Σ θ_k)^{1/2} of its contributions has
+nothing in a term, else the logarithm t of its standard deviation τ = (Σ θ_k)^{1/2} at a point of its axis has
 density sech(t - μ) / π, which is that of a half-Cauchy τ of scale e^μ: few strong terms, many weak ones, and
 nothing at all are one mechanism with other π and μ, which have vague priors and are averaged over.
 
@@ -131,12 +131,6 @@ class Posterior:
 
     inclusion: float
     weight: np.ndarray
-
-    @property
-    def spread(self) -> float:
-        """Standard deviation of t."""
-        mean = float(self.weight @ T)
-        return float(np.sqrt(self.weight @ (T - mean) ** 2))
 
     @property
     def variance(self) -> float:
