@@ -11,7 +11,7 @@ from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.linalg.moments import weighted_moments
 from pellucid.solvers import variance_components
 from pellucid.solvers.monotone import held_by
-from pellucid.solvers.variance_components import Equations, evidence, score_test
+from pellucid.solvers.variance_components import Equations, evidence, log_bayes_factors, score_tests
 
 GROUP = np.repeat([0, 1, 2], [3, 5, 4])
 SECOND = slice(3, 8)
@@ -235,7 +235,7 @@ def test_score_statistic_from_the_fit_without_the_columns():
     Z, z = data(9)
     fit = equations_of(Z, z).solve(RIDGE)
     shape = np.array([0.4, 0.3, 0.2, 0.1, 0.0])
-    Q, weights = score_test(fit, SECOND, shape)
+    ((Q, weights),) = score_tests(fit, SECOND, shape[None])
     C = Z - Z.mean(axis=0)
     others = GROUP != 1
     A = C[:, others]
@@ -252,7 +252,7 @@ def test_score_test_has_about_the_right_size():
     for seed in range(400):
         Z, z = data(100 + seed, n=60, tau=(1.0, 0.0, 0.3))
         fit = equations_of(Z, z).solve(np.repeat([NOISE, 5.0, NOISE / 0.09], [3, 5, 4]))
-        rejected.append(mixture_tail(*score_test(fit, SECOND, np.full(5, 0.2))) < 0.05)
+        rejected.append(mixture_tail(*score_tests(fit, SECOND, np.full((1, 5), 0.2))[0]) < 0.05)
     assert abs(np.mean(rejected) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)
 
 
@@ -266,3 +266,16 @@ def test_rough_solutions_know_their_limits(monkeypatch, ridge):
     equations = Equations(moments, None, 300.0)
     rough, full = (equations.solve(np.full(200, ridge), rough=r) for r in (True, False))
     np.testing.assert_allclose(rough.edf, full.edf, atol=0.05)
+
+
+@pytest.mark.parametrize("m", [1, 6, 40, 90])
+def test_bayes_factors_without_eigenvectors_are_those_with_them(m):
+    rng = np.random.default_rng(m)
+    Z = rng.normal(size=(120, m + 5)) * np.geomspace(30.0, 0.01, m + 5)
+    z = Z[:, 5:] @ rng.normal(size=m) * 0.1 + rng.normal(size=120)
+    fit = equations_of(Z, z).solve(np.geomspace(0.1, 100.0, m + 5))
+    c = np.exp(np.linspace(-12.0, 12.0, 30))
+    found = log_bayes_factors(fit, slice(5, m + 5), c)
+    np.testing.assert_allclose(
+        found, evidence(fit, slice(5, m + 5)).log_bayes_factor(c), rtol=1e-6, atol=1e-6
+    )

@@ -13,12 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import lapack
 
 from pellucid.linalg import lower_factor, lower_inverse
 from pellucid.linalg.moments import Moments
 
 _SINGLE = 1000  # columns beyond which rough solutions are in float32
 _SHARP = 4e5  # information over ridge beyond which single precision does not do
+_FEW_COLUMNS = 32  # whose eigenvectors cost nothing
+_NO_PART = 1e-7  # share of the expected statistic of a test that a column need not have
 _LEAST_NOISE = 1e-7  # share of the variance of the targets: less would be lost in rounding
 
 
@@ -190,31 +193,76 @@ def evidence(fit: Components, members: slice) -> Evidence:
 
     With B = Λ^{1/2} [H⁻¹] Λ^{1/2} = (I + A)⁻¹ of these columns, ζ = B⁻¹ Λ^{1/2} β / σ.
     """
+    B, u, root = _in_units_of_the_prior(fit, members)
+    b, Q = np.linalg.eigh(B)
+    b = np.clip(b, 1e-12, 1.0)
+    return Evidence(1.0 / b - 1.0, Q.T @ u / b, np.sqrt(fit.scale) * Q / root[:, None])
+
+
+def log_bayes_factors(fit: Components, members: slice, c: np.ndarray) -> np.ndarray:
+    """Log B(c) of some columns, as of :class:`Evidence`, without eigenvectors: about a third of the work.
+
+    Householder's reduction of the bordered matrix [0, uᵀ; u, B] with u = Λ^{1/2} β / σ leaves its first row
+    at ‖u‖ e₁, so the tridiagonal T that takes the place of B is one in which u is ‖u‖ e₁. As 1 + cλ =
+    ((1 - c) b + c) / b for λ = 1/b - 1,
+
+        log B(c) = ½ [‖u‖² (T⁻¹ - (1 - c) T_c⁻¹)₁₁ - log |T_c| + log |T|],   T_c = (1 - c) T + cI.
+    """
+    B, u, _ = _in_units_of_the_prior(fit, members)
+    m = len(u)
+    if m < _FEW_COLUMNS:
+        return evidence(fit, members).log_bayes_factor(c)
+    bordered = np.zeros((m + 1, m + 1), order="F")
+    bordered[1:, 1:], bordered[1:, 0] = B, u
+    work = int(lapack.dsytrd_lwork(m + 1, lower=1)[0])
+    _, d, e, _, _ = lapack.dsytrd(bordered, lower=1, lwork=work, overwrite_a=1)
+    size, d, e, first = e[0] ** 2, d[1:], e[1:], np.eye(m, 1)[:, 0]
+
+    def corner(share: float) -> tuple[float, float]:
+        pivots, _, x, failed = lapack.dptsv(share * d + (1.0 - share), share * e, first)
+        if failed:
+            raise FloatingPointError
+        return float(x[0]), float(np.log(pivots).sum())
+
+    try:
+        inverse, log_det = corner(1.0)
+        at = np.array([corner(1.0 - factor) for factor in c])
+    except FloatingPointError:  # rounding left an eigenvalue that is not positive
+        return evidence(fit, members).log_bayes_factor(c)
+    return np.asarray(0.5 * (size * (inverse - (1.0 - c) * at[:, 0]) - at[:, 1] + log_det))
+
+
+def _in_units_of_the_prior(fit: Components, members: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """B = Λ^{1/2} [H⁻¹] Λ^{1/2}, u = Λ^{1/2} β / σ and the diagonal of Λ^{1/2}."""
     root = np.sqrt(fit.ridge[members])
     R = fit.root[:, members]
     if not R[: members.start].any():  # lower triangular, which it need not be where constraints hold
         R = R[members.start :]
     B = (R.T @ R).astype(float) * np.multiply.outer(root, root)
-    b, Q = np.linalg.eigh(B)
-    b = np.clip(b, 1e-12, 1.0)
-    z = Q.T @ (root * fit.beta[members]) / (b * np.sqrt(fit.scale))
-    return Evidence(1.0 / b - 1.0, z, np.sqrt(fit.scale) * Q / root[:, None])
+    return B, root * fit.beta[members] / np.sqrt(fit.scale), root
 
 
 ScoreTest = tuple[float, np.ndarray]
 """A statistic, and the weights of the independent χ²₁ whose sum it is under the hypothesis."""
 
 
-def score_test(fit: Components, members: slice, shape: np.ndarray) -> ScoreTest:
-    """Score statistic for columns having variance zero against variances of a given shape.
+def score_tests(fit: Components, members: slice, shapes: np.ndarray) -> list[ScoreTest]:
+    """Score statistics for columns having variance zero against variances of given shapes.
 
     Were they absent, u = Zᵀ W (z - fit without them) would be N(0, σ²M) with M = S - Λ, S = ([H⁻¹] of these
     columns)⁻¹, and u = Sβ. The statistic Q = Σ_j v_j u_j²/σ² for a shape v is then a sum of independent χ²₁
-    with the eigenvalues of v^{1/2} M v^{1/2} as weights.
+    with the eigenvalues of v^{1/2} M v^{1/2} as weights. Columns that have next to no part in their sum are
+    left out of both.
     """
     S = np.linalg.inv(fit.covariance_block(members).astype(float))
     u = S @ fit.beta[members]
-    v = np.sqrt(shape)
-    M = v[:, None] * (S - np.diag(fit.ridge[members])) * v
-    weights = np.linalg.eigvalsh((M + M.T) / 2)
-    return float(np.sum((v * u) ** 2)) / fit.scale, np.maximum(weights, 0.0)
+    M = S - np.diag(fit.ridge[members])
+    tests = []
+    for shape in shapes:
+        part = shape * np.maximum(np.diagonal(M), 0.0)
+        some = np.flatnonzero(part > _NO_PART * part.sum())
+        v = np.sqrt(shape[some])
+        A = v[:, None] * M[np.ix_(some, some)] * v
+        weights = np.linalg.eigvalsh((A + A.T) / 2)
+        tests.append((float(np.sum((v * u[some]) ** 2)) / fit.scale, np.maximum(weights, 0.0)))
+    return tests

@@ -25,7 +25,7 @@ from typing import TypeVar
 import numpy as np
 
 from pellucid.features.term_basis import Axes, Term, TermBasis
-from pellucid.solvers.variance_components import Components, evidence
+from pellucid.solvers.variance_components import Components, log_bayes_factors
 
 _V = TypeVar("_V")
 
@@ -231,8 +231,8 @@ class Prior:
             terms = [basis.terms[t] for t in places]
             seen = np.array(
                 [
-                    evidence(fit, basis.slices[t]).log_bayes_factor(
-                        np.exp(2.0 * T) / self.variances[basis.terms[t]].sum()
+                    log_bayes_factors(
+                        fit, basis.slices[t], np.exp(2.0 * T) / self.variances[basis.terms[t]].sum()
                     )
                     for t in places
                 ]

@@ -15,7 +15,7 @@ from pellucid.linalg.sample import sample_rows
 from pellucid.losses import Loss
 from pellucid.models.additive.engine.design import Design, moments_at
 from pellucid.models.additive.engine.hierarchy import Prior
-from pellucid.solvers.variance_components import Components, Equations, ScoreTest, score_test
+from pellucid.solvers.variance_components import Components, Equations, ScoreTest, score_tests
 
 if TYPE_CHECKING:
     from pellucid.models.additive.engine.all_rows import Rows, Vector
@@ -278,4 +278,4 @@ def tests_of(state: State, term: Term) -> list[ScoreTest]:
     """Score tests of a term, one for each shape of its prior."""
     basis, (fit, _) = state.basis, state.if_there
     t = basis.terms.index(term)
-    return [score_test(fit, basis.slices[t], shape) for shape in basis.shapes[t]]
+    return score_tests(fit, basis.slices[t], basis.shapes[t])
