@@ -66,10 +66,10 @@ def test_rows_left_out_of_the_centre_are_those_of_refits(weight):
 
 
 # ------------------------------------------------------------------- levels
-@pytest.mark.parametrize("noise", [0.0, 0.02, 0.5])
+@pytest.mark.parametrize("noise", [0.0, 0.3])
 def test_levels_hold_on_new_rows_whatever_the_noise(noise):
     """Without noise all that is left at new rows is what the fit could not know."""
-    shares, inside = [], []
+    shares = []
     for seed in range(4):
         rng = np.random.default_rng(seed)
         X = rng.uniform(-1, 1, (2300, 3))
@@ -78,7 +78,6 @@ def test_levels_hold_on_new_rows_whatever_the_noise(noise):
         q = model.predict(X)
         assert np.all(np.diff(q, axis=1) >= 0)
         shares.append(np.mean(y[300:, None] <= q[300:], axis=0))
-        inside.append(np.mean(y[:300, None] <= q[:300], axis=0))
     # chance: 0.5 / sqrt(1200) = 0.014 at the median
     np.testing.assert_allclose(np.mean(shares, axis=0), LEVELS, atol=0.035)
 
@@ -210,7 +209,8 @@ def test_few_rows(n):
     rng = np.random.default_rng(8)
     X, y = rng.normal(size=(n, 2)), rng.normal(size=n)
     q = quantiles().fit(X, y).predict(X)
-    assert np.all(np.isfinite(q)) and np.all(np.diff(q, axis=1) >= 0)
+    assert np.all(np.isfinite(q))
+    assert np.all(np.diff(q, axis=1) >= 0)
 
 
 def test_targets_that_are_all_alike():
@@ -224,5 +224,9 @@ def test_targets_with_ties_and_categories():
     y = np.round(X["a"] + rng.normal(size=300))
     q = quantiles().fit(X, y).predict(X)
     assert np.all(np.diff(q, axis=1) >= 0)
-    below, at_or_below = np.mean(y.to_numpy()[:, None] < q, axis=0), np.mean(y.to_numpy()[:, None] <= q, axis=0)
-    assert np.all(below < np.add(LEVELS, 0.05)) and np.all(at_or_below > np.subtract(LEVELS, 0.05))
+    below, at_or_below = (
+        np.mean(y.to_numpy()[:, None] < q, axis=0),
+        np.mean(y.to_numpy()[:, None] <= q, axis=0),
+    )
+    assert np.all(below < np.add(LEVELS, 0.05))
+    assert np.all(at_or_below > np.subtract(LEVELS, 0.05))

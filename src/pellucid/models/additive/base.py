@@ -188,10 +188,10 @@ class AdditiveKernelBase(FromFormula, Refitting):
         few = too_few_rows(problems[0].total, self._n_candidates())
         with limited_threads(X):
             if centred:
-                common = central(problems[0])
+                common = central(problems[0].at_hand)
                 found = fit_additive(common, axes, pairs, most, apart, hold_out=few, pace=pace)
                 centre = Centre.of(common, found)
-                problems, few = [centre.beneath(p) for p in problems], False  # whose folds are at its levels
+                problems, few = [centre.beneath(p.at_hand) for p in problems], False  # folds are the centre's
             free = [fit_additive(p, axes, pairs, most, apart, hold_out=few, pace=pace) for p in problems]
             free = [widened(p, state, shapes.bends) for p, state in zip(problems, free, strict=True)]
             frozen = Frozen.nothing(len(X), len(problems))

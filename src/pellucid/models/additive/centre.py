@@ -1,10 +1,10 @@
 r"""A robust centre from which the quantiles of all levels depart.
 
 A fit whose prior finds hardly any noise passes nearly through its rows, and then what is left at them says
-nothing about new rows. Of a check loss no cheap formula says more: its curvature lies in the few rows near the
-kink, so that one Newton step without a row goes nowhere, and fits without whole folds have larger errors than
-the fit to all rows, by as much as errors fall with their number. The constant that gives a quantile its level
-can only be as good as the residuals it is read from.
+nothing about new rows. Of a check loss no cheap formula says more: its curvature lies in the few rows near
+the kink, so that one Newton step without a row goes nowhere, and fits without whole folds have larger errors
+than the fit to all rows, by as much as errors fall with their number. The constant that gives a quantile its
+level can only be as good as the residuals it is read from.
 
 A centre that is learned by Huber's loss has such residuals. Its loss is quadratic at all rows but outliers,
 and leaving a row out of a quadratic has a closed form (:mod:`~pellucid.models.additive.engine.held_out`). So
@@ -14,8 +14,8 @@ the quantile of level τ is the centre ``c`` plus a departure, both additive,
           d_\tau = \arg\min_d \sum_i s_i\, \ell_\tau\bigl(y_i,\; o_i + c_{-i}(x_i) + d(x_i)\bigr)
           + \text{penalty of } d,
 
-with the centre of each row from the fit without the row: the departure learns from errors as large as those of
-new rows. Where errors are alike everywhere, its variances vanish and a constant is left of it; where
+with the centre of each row from the fit without the row: the departure learns from errors as large as those
+of new rows. Where errors are alike everywhere, its variances vanish and a constant is left of it; where
 their spread varies, it follows. What all levels have in common is learned once, and with the efficiency of a
 mean: of normal errors the median needs 1.6 times the rows for the same precision, the quantile of level 0.1
 three times.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -129,8 +130,7 @@ def _shown(axis: Axis) -> np.ndarray:
 
 def _errors_of_sum(states: Sequence[State], term: Term, points: Sequence[np.ndarray]) -> np.ndarray:
     """Standard errors of a sum of functions whose errors are independent."""
-    first, *others = (_errors(state, term, points) for state in states)
-    return np.sqrt(first**2 + sum(more**2 for more in others)) if others else first
+    return reduce(np.hypot, [_errors(state, term, points) for state in states])
 
 
 def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarray:
@@ -193,7 +193,7 @@ def read_importances(
     for k, states in enumerate(summands):
         for t, term in enumerate(tables.terms):
             parts = np.array([_variance(state, term) for state in states])
-            power[k, t], error[k, t] = parts[:, 0].sum(), np.sqrt(np.sum(parts[:, 1] ** 2))
+            power[k, t], error[k, t] = parts[:, 0].sum(), np.hypot.reduce(parts[:, 1])
             power[k, t] = fixed[k].get(term, power[k, t])
     total = power.sum(axis=1, keepdims=True)
     share = np.divide(power, total, out=np.zeros_like(power), where=total > 0).mean(axis=0)

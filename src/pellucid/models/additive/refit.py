@@ -179,8 +179,8 @@ def bent(problem: Problem, state: State) -> State:
 def at_level(problem: Problem, state: State, central: np.ndarray | None = None) -> State:
     """The state with the constant that gives a quantile its level on rows not seen; others as they are.
 
-    Rows not seen are those of folds, for which columns and ridges are kept. One Newton step, as of leave-one-out, is too short a way
-    where the fit is near to its rows; many rows can do with it.
+    Rows not seen are those of folds, for which columns and ridges are kept. One Newton step, as of
+    leave-one-out, is too short a way where the fit is near to its rows; many rows can do with it.
 
     For a departure, whose problem has the centre of each row without the row in its offset, ``central`` are
     predictors of the centre by fits without each row's fold, if there are any: the state has their sums.
