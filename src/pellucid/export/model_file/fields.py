@@ -34,7 +34,7 @@ LATER = {
     "ISKBase": ("max_time", "verbose"),
     "KernelGLMBase": ("max_time", "verbose"),
     "KernelRidgeBase": ("n_components", "tol", "random_state"),
-    "RefitSpec": ("bases", "bends"),
+    "RefitSpec": ("bases", "bends", "centre"),
     "Trials": ("energy_errors", "energy_weight"),
     "KernelGLMRegressor": ("quantile", "solver"),
     "KernelClassifier": ("solver",),

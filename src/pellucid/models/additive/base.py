@@ -20,6 +20,7 @@ from pellucid.data.table import MAX_LEVELS, Table, enter_table, read_plain
 from pellucid.effects.terms import Term, pair_named
 from pellucid.features.term_basis import Axes
 from pellucid.linalg import limited_threads
+from pellucid.models.additive.centre import Centre, central, departs
 from pellucid.models.additive.edit import Wishes, edited
 from pellucid.models.additive.engine.all_rows import Rows, adds_up
 from pellucid.models.additive.engine.held_out import one_per_class
@@ -182,13 +183,19 @@ class AdditiveKernelBase(FromFormula, Refitting):
                 )
         axes = build_axes(X, weight, self.columns_, bent=shapes.bends) if axes is None else axes
         apart = shapes.features if pairs is None else sorted(shapes.bends)
-        pace = Pace(len(problems), self.max_time, self.verbose)
+        centred, centre = departs(getattr(self, "loss", None), shapes), None
+        pace = Pace(len(problems) + centred, self.max_time, self.verbose)
         few = too_few_rows(problems[0].total, self._n_candidates())
         with limited_threads(X):
+            if centred:
+                common = central(problems[0].at_hand)
+                found = fit_additive(common, axes, pairs, most, apart, hold_out=few, pace=pace)
+                centre = Centre.of(common, found)
+                problems, few = [centre.beneath(p.at_hand) for p in problems], False  # folds are the centre's
             free = [fit_additive(p, axes, pairs, most, apart, hold_out=few, pace=pace) for p in problems]
             free = [widened(p, state, shapes.bends) for p, state in zip(problems, free, strict=True)]
             frozen = Frozen.nothing(len(X), len(problems))
-            fits = Fits(problems, free, axes, outputs, shapes, frozen).finished()
+            fits = Fits(problems, free, axes, outputs, shapes, frozen, centre=centre).finished()
         pace.close()
         if pace.left_out:
             warnings.warn(
@@ -197,7 +204,7 @@ class AdditiveKernelBase(FromFormula, Refitting):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if not all(state.converged for state in free):
+        if not all(state.converged for state in fits.every_state):
             warnings.warn(
                 "The fit was stopped before it reached the minimum of its loss: predictions far from the "
                 "mean are not to be trusted. Look for targets or offsets of extreme size.",

@@ -125,7 +125,8 @@ def refitted(
     gone = [*terms, *wishes.drop]
     sums = new._sums_of(moved[0], spec.basis(0, axes, gone)[0], units[0], sample_weight)
     moments = None if sums is None else sums.moments(new.weights).in_units(1.0 / units[0])
-    free = spec.refit(moved, axes, gone, wishes.smooth, moments)
-    new._store(Fits(moved, free, axes, outputs, spec.shapes, frozen).finished(), unit)
+    ready, free, centre = spec.refit(moved, axes, gone, wishes.smooth, moments)
+    fits = Fits(ready, free, axes, outputs, spec.shapes, frozen, centre=centre)
+    new._store(fits.finished(), unit)
     new._keep(sums)
     return new, before

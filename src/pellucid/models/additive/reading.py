@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -21,10 +22,11 @@ from pellucid.solvers.variance_components import ScoreTest, evidence
 _SHOWN = 32  # points along each feature of a surface that is shown
 
 
-def live_terms(states: Sequence[State]) -> set[Term]:
+def live_terms(summands: Sequence[Sequence[State]]) -> set[Term]:
     """Terms with a function that is not zero in at least one output."""
     return {
         term
+        for states in summands
         for state in states
         for term, s in zip(state.basis.terms, state.basis.slices, strict=True)
         if np.any(state.fit.beta[s])
@@ -32,32 +34,37 @@ def live_terms(states: Sequence[State]) -> set[Term]:
 
 
 def compile_tables(
-    states: Sequence[State],
+    summands: Sequence[Sequence[State]],
     columns: tuple[Column, ...],
     axes: Axes,
     directions: Mapping[int, int],
     frozen: Mapping[Term, np.ndarray],
 ) -> TermTables:
-    """Tables of one model per output.
+    """Tables of one model per output, the sum of its ``summands``.
 
     Main effects of the features in ``directions`` are made monotone to the last bit, and the tables in
     ``frozen`` are taken as they are.
     """
     parts = []
-    for k, state in enumerate(states):
-        beta, basis = state.fit.beta, state.basis
-        part = {term: basis.table(t, beta[basis.slices[t]]) for t, term in enumerate(basis.terms)}
+    for k, states in enumerate(summands):
+        part: dict[Term, np.ndarray] = {}
+        for state in states:
+            beta, basis = state.fit.beta, state.basis
+            for t, term in enumerate(basis.terms):
+                table = basis.table(t, beta[basis.slices[t]])
+                part[term] = part[term] + table if term in part else table
         for j in directions:
             if (j,) in part:
                 part[(j,)] = exactly_monotone(part[(j,)], len(axes.fine[j].knots), directions[j])
-        part |= {term: table[..., k] if len(states) > 1 else table for term, table in frozen.items()}
+        part |= {term: table[..., k] if len(summands) > 1 else table for term, table in frozen.items()}
         parts.append(made_up(part, axes, directions))
     shapes = {}
-    for term in sorted({*live_terms(states), *frozen}, key=lambda term: (len(term), term)):
+    for term in sorted({*live_terms(summands), *frozen}, key=lambda term: (len(term), term)):
         on = (axes.fine[term[0]],) if len(term) == 1 else tuple(axes.coarse[j] for j in term)
         shapes[term] = tuple(len(axis) + 1 for axis in on)
     terms, tables = stack_tables(parts, shapes)
-    intercept = np.array([s.intercept for s in states]) if len(states) > 1 else float(states[0].intercept)
+    constants = [float(sum(state.intercept for state in states)) for states in summands]
+    intercept = np.array(constants) if len(constants) > 1 else constants[0]
     return TermTables(columns, axes.fine, axes.coarse, terms, tables, intercept)
 
 
@@ -66,12 +73,13 @@ def compile_tables(
 
 def read_effects(
     tables: TermTables,
-    states: Sequence[State],
+    summands: Sequence[Sequence[State]],
     masses: Mapping[Term, np.ndarray],
     outputs: Sequence[str],
 ) -> dict[str, Effect]:
     """Curves at all points, surfaces at some, with standard errors and where the rows are.
 
+    Errors of ``summands`` of an output are taken for independent.
     ``masses`` are the sums of the weights of the rows nearest to the points, see :func:`row_masses`.
     """
     effects = {}
@@ -80,15 +88,15 @@ def read_effects(
         points = _points(axes)
         grids = tuple(tables.grid(j, a, p) for j, a, p in zip(term, axes, points, strict=True))
         values = tables.tables[t][np.ix_(*points)]
-        se = np.stack([_errors(state, term, points) for state in states], axis=-1)
+        se = np.stack([_errors_of_sum(states, term, points) for states in summands], axis=-1)
         effects[name] = Effect(
             term,
             name,
             grids,
             values,
             masses[term] / max(masses[term].sum(), np.finfo(float).tiny),
-            se if len(states) > 1 else se[..., 0],
-            tuple(outputs) if len(states) > 1 else (),
+            se if len(summands) > 1 else se[..., 0],
+            tuple(outputs) if len(summands) > 1 else (),
         )
     return effects
 
@@ -118,6 +126,11 @@ def _shown(axis: Axis) -> np.ndarray:
     some = np.searchsorted(middle, np.linspace(0, 1, _SHOWN) * middle[-1]).clip(0, k - 1)
     some = np.unique(np.concatenate([[0], some, [k - 1]]))
     return np.append(some, k) if axis.missing else some
+
+
+def _errors_of_sum(states: Sequence[State], term: Term, points: Sequence[np.ndarray]) -> np.ndarray:
+    """Standard errors of a sum of functions whose errors are independent."""
+    return reduce(np.hypot, [_errors(state, term, points) for state in states])
 
 
 def _errors(state: State, term: Term, points: Sequence[np.ndarray]) -> np.ndarray:
@@ -166,47 +179,54 @@ def _nearest(
 
 
 def read_importances(
-    tables: TermTables, states: Sequence[State], fixed: Sequence[Mapping[Term, float]]
+    tables: TermTables, summands: Sequence[Sequence[State]], fixed: Sequence[Mapping[Term, float]]
 ) -> Importances:
     """Variance of each term over the rows as a share of the sum of all; the mean over outputs.
 
-    ``fixed`` has the variances of terms that were not fitted, for each output.
+    ``fixed`` has the variances of terms that were not fitted, for each output, or are sums.
 
     With V_j = [H⁻¹]_jj the posterior variance of βᵀG_jjβ/n is about 4σ² βᵀG_jj V_j G_jj β / n², which gives
     the standard error.
     """
-    power = np.zeros((len(states), len(tables.terms)))
+    power = np.zeros((len(summands), len(tables.terms)))
     error = np.zeros_like(power)
-    for k, state in enumerate(states):
+    for k, states in enumerate(summands):
         for t, term in enumerate(tables.terms):
-            if term not in state.basis.terms:
-                power[k, t] = fixed[k].get(term, 0.0)
-                continue
-            s = state.basis.slices[state.basis.terms.index(term)]
-            g = state.moments.G[s, s] @ state.fit.beta[s]
-            power[k, t] = max(float(state.fit.beta[s] @ g), 0.0) / state.moments.total
-            R = state.fit.root[:, s]
-            error[k, t] = 2.0 * np.sqrt(state.fit.scale) * np.linalg.norm(R @ g) / state.moments.total
+            parts = np.array([_variance(state, term) for state in states])
+            power[k, t], error[k, t] = parts[:, 0].sum(), np.hypot.reduce(parts[:, 1])
+            power[k, t] = fixed[k].get(term, power[k, t])
     total = power.sum(axis=1, keepdims=True)
     share = np.divide(power, total, out=np.zeros_like(power), where=total > 0).mean(axis=0)
     se = np.divide(error, total, out=np.zeros_like(power), where=total > 0).mean(axis=0)
     return Importances(tuple(tables.names), share, se, measure="share of variance")
 
 
+def _variance(state: State, term: Term) -> tuple[float, float]:
+    """Variance of a term over the rows, and its standard error."""
+    if term not in state.basis.terms:
+        return 0.0, 0.0
+    s = state.basis.slices[state.basis.terms.index(term)]
+    g = state.moments.G[s, s] @ state.fit.beta[s]
+    error = 2.0 * np.sqrt(state.fit.scale) * float(np.linalg.norm(state.fit.root[:, s] @ g))
+    return max(float(state.fit.beta[s] @ g), 0.0) / state.moments.total, error / state.moments.total
+
+
 def term_tests(
-    tables: TermTables, state: State, frozen: Collection[Term] = ()
+    tables: TermTables, states: Sequence[State], frozen: Collection[Term] = ()
 ) -> list[tuple[str, float, float]]:
     """Name, effective degrees of freedom and p-value of each term, of score tests that it is zero.
 
-    Terms that are ``frozen`` were not fitted, so there is nothing to test.
+    Terms that are ``frozen`` were not fitted, so there is nothing to test. A term of a sum is zero if it is
+    in all of its ``states``.
     """
     rows = []
-    edf = state.term_edf
     for name, term in zip(tables.names, tables.terms, strict=True):
-        if term not in state.basis.terms:
+        of_it = [state for state in states if term in state.basis.terms]
+        if not of_it:
             rows.append((name, 0.0, np.nan if term in frozen else 1.0))
             continue
-        rows.append((name, float(edf[state.basis.terms.index(term)]), p_value(tests_of(state, term))))
+        edf = sum(float(state.term_edf[state.basis.terms.index(term)]) for state in of_it)
+        rows.append((name, edf, p_value([test for state in of_it for test in tests_of(state, term)])))
     return rows
 
 

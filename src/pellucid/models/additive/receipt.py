@@ -16,6 +16,7 @@ from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.distances import squared_distances
 from pellucid.linalg.moments import Moments
 from pellucid.linalg.sample import sample_rows
+from pellucid.models.additive.centre import Centre
 from pellucid.models.additive.engine.design import moments_at
 from pellucid.models.additive.engine.held_out import leave_one_out, one_per_class
 from pellucid.models.additive.engine.penalised_fit import ridges
@@ -68,7 +69,8 @@ def make_receipt(fits: Fits, tables: TermTables, rows: np.ndarray, etas: Sequenc
         residual = z + problem.offset[rows] - eta
         squares = _found_in(residual, w, _positions(problem.X[rows], tables, k))
         found, left = found + squares[0], left + squares[1]
-    main, whole, how = (_of_several if len(etas) > 1 else _of_one)(fits, rows, etas)
+    alone = len(etas) == 1 and fits.centre is None
+    main, whole, how = (_of_one if alone else _of_several)(fits, rows, etas)
     beyond = found / max(left, np.finfo(float).tiny) * (1.0 - whole)
     return Receipt(main, whole - main, beyond, f"{how}; terms held fixed")
 
@@ -93,10 +95,13 @@ def _of_several(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tup
     """
     given, frozen = fits.given, fits.frozen
     whole = main = _clip(explained(given, etas, rows))
-    if any(
-        len(term) == 2 for terms in (frozen.tables, *(s.basis.terms for s in fits.states)) for term in terms
-    ):
+    if any(len(term) == 2 for term in fits.terms):
+        without: Sequence[Problem]
         without = [replace(p, offset=p.offset - frozen.kinds(k)[1]) for k, p in enumerate(fits.problems)]
+        if fits.centre is not None:
+            without = [*map(fits.centre.taken_from, without)]
+            centre = _main_centre(fits.centre, without[0])
+            without = [*map(centre.beneath, without)]
         alone = []
         for problem, state in zip(without, fits.states, strict=True):
             basis = _main_effects(state.basis)
@@ -104,7 +109,14 @@ def _of_several(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tup
             alone.append(leave_one_out(problem, fit, rows)[1])
         main = _clip(explained(given, alone, rows))
     what = "of the class probabilities" if one_per_class(given) else "as a mean over the outputs"
-    return main, whole, f"leave-one-out deviance {what}"
+    return main, whole, f"leave-one-out deviance {what}" if len(etas) > 1 else "leave-one-out deviance"
+
+
+def _main_centre(centre: Centre, problem: Problem) -> Centre:
+    """The centre of main effects alone, with the ridges that they have, in the place of ``centre``."""
+    basis = _main_effects(centre.state.basis)
+    problem = replace(centre.problem, offset=problem.offset)
+    return Centre.of(problem, refit(problem, basis, centre.state.ridges_of(basis)))
 
 
 def _of_one(fits: Fits, rows: np.ndarray, etas: Sequence[np.ndarray]) -> tuple[float, float, str]:

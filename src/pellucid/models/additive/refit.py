@@ -170,18 +170,28 @@ def _settle(
     return replace(state, fit=replace(fit, edf=edf, scale=scale, rss=max(rss, 0.0), root=root))
 
 
-def at_level(problem: Problem, state: State) -> State:
+def bent(problem: Problem, state: State) -> State:
+    """The state with moments and second derivative of the curvature of the loss itself."""
+    moments, fit = _quadratic(problem, state.basis, state.fit.ridge, state.eta, expected=False)
+    return replace(state, moments=moments, fit=replace(fit, beta=state.fit.beta))
+
+
+def at_level(problem: Problem, state: State, central: np.ndarray | None = None) -> State:
     """The state with the constant that gives a quantile its level on rows not seen; others as they are.
 
-    Rows not seen are those of folds: where there were folds, terms and smoothness were chosen again without
-    them, else columns and ridges are kept. One Newton step, as of leave-one-out, is too short a way where the
-    fit is near to its rows; many rows can do with it.
+    Rows not seen are those of folds, for which columns and ridges are kept. One Newton step, as of
+    leave-one-out, is too short a way where the fit is near to its rows; many rows can do with it.
+
+    For a departure, whose problem has the centre of each row without the row in its offset, ``central`` are
+    predictors of the centre by fits without each row's fold, if there are any: the state has their sums.
     """
     if not isinstance(problem.loss, Quantile):
         return state
-    part, eta = problem, state.fold_eta
-    if eta is None and len(problem) <= _FOLD_ROWS:
+    part, eta = problem, None
+    if len(problem) <= _FOLD_ROWS:
         eta = _without_folds(problem, state)
+    if central is not None and eta is not None:
+        state = replace(state, fold_eta=central + eta - problem.offset)
     if eta is None:
         rows = loo_rows(problem, [state])
         part = problem.part(rows)
@@ -192,13 +202,19 @@ def at_level(problem: Problem, state: State) -> State:
 
 
 def _without_folds(problem: Problem, state: State) -> np.ndarray | None:
-    """Predictor of each row by a fit of the same columns and ridges without its fold."""
+    """Predictor of each row by a fit of the same columns and ridges without its fold, up to a constant.
+
+    Constants of the folds, which differ by chance, are replaced by that with which the mean over all rows is
+    the one of the whole fit: a constant is what they are to tell.
+    """
     fold = fold_rows(list(problem.X.T), FOLDS)
     eta = np.empty(len(problem))
     for k in np.unique(fold):
         rest = problem.part(fold != k)
         if not rest.varies:
             return None
-        fit, own = refit(rest, state.basis, state.fit.ridge), problem.part(fold == k)
-        eta[fold == k] = predictor(own, state.basis, fit.fit.beta, fit.intercept)
+        fit = refit(rest, state.basis, state.fit.ridge)
+        every = predictor(problem, state.basis, fit.fit.beta, fit.intercept)
+        moved = float(problem.weight @ (state.eta - every)) / problem.total
+        eta[fold == k] = every[fold == k] + moved
     return eta

@@ -13,6 +13,8 @@ from pellucid.effects.terms import Effect, Term
 from pellucid.features.axis import Basis
 from pellucid.features.term_basis import Axes, TermBasis
 from pellucid.linalg.moments import Moments
+from pellucid.losses import Loss
+from pellucid.models.additive.centre import Centre
 from pellucid.models.additive.engine.all_rows import Rows
 from pellucid.models.additive.engine.loss_numbers import with_loss_of
 from pellucid.models.additive.engine.state import Problem, State
@@ -78,6 +80,8 @@ class RefitSpec:
     bases : pair of dicts from int to Basis, or None
         The columns as they are, of main effects and of pairs, where sums of them are kept: computed again on
         another machine, columns of equal variance may come out rotated.
+    centre : Loss, or None
+        Loss of the centre of quantiles, whose terms, columns and ridges stand last.
     """
 
     terms: tuple[tuple[Term, ...], ...]
@@ -87,6 +91,7 @@ class RefitSpec:
     directions: dict[int, int] = field(default_factory=dict)
     bases: tuple[dict[int, Basis], dict[int, Basis]] | None = None
     bends: dict[int, int] | None = None
+    centre: Loss | None = None
 
     @property
     def shapes(self) -> Shapes:
@@ -96,7 +101,7 @@ class RefitSpec:
     @classmethod
     def of(cls, fits: Fits, *, with_bases: bool = False) -> RefitSpec:
         """What a refit of these fits needs."""
-        states = fits.states
+        states = [*fits.states, *([] if fits.centre is None else [fits.centre.state])]
         return cls(
             tuple(state.basis.terms for state in states),
             tuple(state.basis.picks for state in states),
@@ -105,6 +110,7 @@ class RefitSpec:
             dict(fits.shapes.moves),
             states[0].basis.used() if with_bases else None,
             dict(fits.shapes.bends),
+            None if fits.centre is None else fits.centre.problem.loss,
         )
 
     def axes(self, tables: TermTables) -> Axes:
@@ -116,7 +122,7 @@ class RefitSpec:
         return axes
 
     def basis(self, k: int, axes: Axes, without: Iterable[Term]) -> tuple[TermBasis, np.ndarray]:
-        """Columns of output ``k`` without some terms, and their ridges."""
+        """Columns of output ``k``, or of the centre (-1), without some terms, and their ridges."""
         gone = set(without)
         every = TermBasis(axes, self.terms[k], self.picks[k])
         if len(self.ridges[k]) != every.size:
@@ -133,17 +139,24 @@ class RefitSpec:
         gone: Sequence[Term],
         smooth: Mapping[Term, float],
         known: Moments | None = None,
-    ) -> list[State]:
+    ) -> tuple[Sequence[Problem], list[State], Centre | None]:
         """Fit the terms that are left, with these ridges times the factors in ``smooth``.
 
-        Moments of the only output may be ``known``.
+        Moments of the only output may be ``known``. Where there is a centre, problems become those of
+        departures from it.
         """
-        states = []
-        for k, problem in enumerate(problems):
+
+        def fitted(k: int, problem: Problem) -> State:
             basis, ridge = self.basis(k, axes, gone)
             factor = np.array([smooth.get(term, 1.0) for term in basis.terms])[basis.owner]
-            states.append(refit(problem, basis, ridge * factor, known))
-        return states
+            return refit(problem, basis, ridge * factor, known)
+
+        centre = None
+        if self.centre is not None:
+            common = replace(problems[0], loss=self.centre)
+            centre = Centre.of(common, fitted(-1, common))
+            problems = [centre.beneath(p) for p in problems]
+        return problems, [fitted(k, problem) for k, problem in enumerate(problems)], centre
 
 
 @dataclass(frozen=True)
@@ -230,6 +243,8 @@ class Fits:
         The fits.
     of_all : float, optional
         Sum of the weights of all rows, if the problems have some of them.
+    centre : Centre, optional
+        What the fits depart from: it stands in the offsets, each row's value without the row.
     """
 
     problems: Sequence[Any]
@@ -240,11 +255,30 @@ class Fits:
     frozen: Frozen
     states: Sequence[State] = ()
     of_all: float | None = None
+    centre: Centre | None = None
+
+    @property
+    def every_state(self) -> list[State]:
+        """Free fits of all outputs, and that of the centre."""
+        return [*self.free, *([] if self.centre is None else [self.centre.state])]
 
     @property
     def terms(self) -> set[Term]:
         """Terms of all outputs, frozen ones included."""
-        return {*self.frozen.tables, *(term for state in self.states for term in state.basis.terms)}
+        states = [*self.states, *([] if self.centre is None else [self.centre.state])]
+        return {*self.frozen.tables, *(term for state in states for term in state.basis.terms)}
+
+    def summands(self, states: Sequence[State]) -> list[list[State]]:
+        """The states whose functions add up to each output."""
+        return [[state] if self.centre is None else [self.centre.state, state] for state in states]
+
+    @property
+    def fitted(self) -> list[np.ndarray]:
+        """Predictor of the rows by the fits to all of them."""
+        if self.centre is None:
+            return [state.eta for state in self.states]
+        rest = self.centre.values - self.centre.left_out
+        return [state.eta + rest for state in self.states]
 
     def finished(self) -> Fits:
         """The fits with main effects of the shapes wished, and with what their losses then need.
@@ -254,7 +288,9 @@ class Fits:
         known = [*map(with_loss_of, self.problems, self.free)]
         held = [self._held(problem, state) for problem, state in zip(known, self.free, strict=True)]
         problems = [p.beside(state.eta) for p, state in zip(known, held, strict=True)]
-        return replace(self, problems=problems, states=[*map(at_level, problems, held)])
+        folds = None if self.centre is None else self.centre.state.fold_eta
+        states = [at_level(p, state, folds) for p, state in zip(problems, held, strict=True)]
+        return replace(self, problems=problems, states=states)
 
     @property
     def total(self) -> float:
@@ -297,10 +333,12 @@ class Fits:
             for group in (self.states, self.free)
         )
         problems = [p.in_units(u) for p, u in zip(self.problems, units, strict=False)]
-        return replace(self, problems=problems, states=states, free=free)
+        centre = None if self.centre is None else self.centre.in_units(units[0])
+        return replace(self, problems=problems, states=states, free=free, centre=centre)
 
     @property
     def given(self) -> list[Problem]:
         """The problems with the offsets that users gave."""
-        frozen = self.frozen
-        return [replace(p, offset=p.offset - sum(frozen.kinds(k))) for k, p in enumerate(self.problems)]
+        frozen, centre = self.frozen, self.centre
+        problems = self.problems if centre is None else [*map(centre.taken_from, self.problems)]
+        return [replace(p, offset=p.offset - sum(frozen.kinds(k))) for k, p in enumerate(problems)]

@@ -75,8 +75,10 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         loss and one target.
     quantile : float or list of floats, default=0.5
         Level of the quantile or expectile, for these losses. Several at once share the axes; each has terms
-        of its own, and predictions of a row are put in order where they would cross. A quantile has the
-        constant with which that share of rows not seen is below it.
+        of its own, and predictions of a row are put in order where they would cross. Quantiles depart from
+        one robust centre, and each has the constant with which that share of rows not seen is below it; see
+        the user guide. Where ``monotone`` asks for a shape, or with ``loss=Quantile(level)``, there is no
+        centre, and each level is fitted alone.
     max_time : float, optional
         Seconds after which steps that a fit can do without are left out, with a warning: folds, the second
         look at columns and smoothness, and pairs. Main effects are fitted however long it takes.
@@ -107,7 +109,7 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
     fold_residuals_, fold_deviance_explained_ : ndarray of shape (n,), float, or None
         Of at most 1500 rows, fewer than ten for each term that might have entered: residuals of the training
         rows, and the share of deviance explained, by fits without each row's fold that choose terms and
-        variances again. Otherwise None.
+        variances again (of quantiles, those of their centre). Otherwise None.
     edf_, scale_ : float
         Effective degrees of freedom, and the variance of the noise (dispersion).
     deviance_explained_, loo_deviance_explained_ : float

@@ -30,7 +30,7 @@ from pellucid.models.additive.reading import (
     term_tests,
 )
 from pellucid.models.additive.receipt import explained, make_receipt, receipt_of_moments
-from pellucid.models.additive.refit_spec import Edit, Fits, RefitSpec
+from pellucid.models.additive.refit_spec import Edit, Fits, Frozen, RefitSpec
 from pellucid.models.additive.summary import summarise
 
 _OF_ROWS = ("loo_", "loo_rows_", "_loo_weight", "loo_deviance_explained_")
@@ -101,22 +101,26 @@ class AdditiveResults(BaseEstimator):
 
     def _store_terms(self, fits: Fits, masses: Mapping[Term, np.ndarray]) -> None:
         problems, states, frozen = fits.problems, fits.states, fits.frozen
-        tables = compile_tables(states, self.columns_, fits.axes, fits.shapes.moves, frozen.tables)
+        summands, free = fits.summands(states), fits.summands(fits.free)
+        tables = compile_tables(summands, self.columns_, fits.axes, fits.shapes.moves, frozen.tables)
         self.tables_: TermTables = tables
         self.terms_: list[Term] = list(tables.terms)
         self.term_names_: list[str] = tables.names
         self.intercept_ = tables.intercept
-        effects = read_effects(tables, fits.free, masses, fits.outputs)
+        effects = read_effects(tables, free, masses, fits.outputs)
         for term, name in zip(self.terms_, self.term_names_, strict=True):
             if term in frozen.tables:
                 effects[name] = replace(effects[name], se=frozen.effects[name].se)
         self.effects_: dict[str, Effect] = effects
-        self.tests_ = [term_tests(tables, state, frozen.tables) for state in fits.free]
+        self.tests_ = [term_tests(tables, parts, frozen.tables) for parts in free]
         fixed: list[dict[Term, float]] = [{} for _ in states]
-        if frozen.tables:
+        if fits.centre is not None:
+            everything = Frozen.of(tables, {}, tables.terms, {}, problems[0].X)
+            fixed = [everything.variances(k, p.weight) for k, p in enumerate(problems)]
+        elif frozen.tables:
             fixed = [frozen.variances(k, p.working(states[k].eta)[0]) for k, p in enumerate(problems)]
-        self.importances_: Importances = read_importances(tables, states, fixed)
-        self.edf_ = float(np.mean([state.fit.edf.sum() + 1.0 for state in states]))
+        self.importances_: Importances = read_importances(tables, summands, fixed)
+        self.edf_ = float(np.mean([sum(state.fit.edf.sum() for state in parts) + 1.0 for parts in summands]))
         self.scale_ = float(np.mean([state.fit.scale for state in states]))
 
     def _store_held_out(self, fits: Fits) -> None:
@@ -125,8 +129,10 @@ class AdditiveResults(BaseEstimator):
         self._loo_weight = problems[0].weight[rows]
         pairs = [leave_one_out(p, s, rows) for p, s in zip(problems, states, strict=True)]
         leverages, etas = ([pair[i] for pair in pairs] for i in range(2))
+        if fits.centre is not None:  # both parts of a row's predictor know its target
+            leverages = [1.0 - (1.0 - h) * (1.0 - fits.centre.leverage[rows]) for h in leverages]
         self.loo_: LeaveOneOut = loo_report([p.part(rows) for p in problems], etas, leverages)
-        self.deviance_explained_ = explained(given, [state.eta for state in states])
+        self.deviance_explained_ = explained(given, fits.fitted)
         self.loo_deviance_explained_ = explained(given, etas, rows)
         self.receipt_ = make_receipt(fits, self.tables_, rows, etas)
         folds = [state.fold_eta for state in states if state.fold_eta is not None]

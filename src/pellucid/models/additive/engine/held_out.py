@@ -28,16 +28,23 @@ def _affordable(n_columns: int) -> int:
 
 
 def leave_one_out(
-    problem: Problem, state: State, rows: np.ndarray, *, one_copy: bool = False
+    problem: Problem,
+    state: State,
+    rows: np.ndarray,
+    *,
+    one_copy: bool = False,
+    expected: bool = True,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Leverages h_i and linear predictors without each row: exact for squared loss, else one Newton step.
 
     With v_i the variance of a predictor, h = w v, and η moves by -h / (1 - h) times the working residual.
-    With ``one_copy`` a row of weight 2 is left out once, as if it were given twice.
+    With ``one_copy`` a row of weight 2 is left out once, as if it were given twice. The state has moments of
+    the ``expected`` curvature, or of that of the loss itself: with the latter the step is exact for Huber's
+    loss as long as no row crosses the threshold.
     """
     part, eta = problem.part(rows), state.eta[rows]
     _, v = _centred(part, state, problem.dtype)
-    w, z = part.working(eta)
+    w, z = part.working(eta, expected=expected)
     if one_copy:
         w = w / np.maximum(part.weight, 1.0)
     h = np.clip(w * v, 0.0, _LARGEST)
