@@ -9,9 +9,8 @@ from scipy.stats import multivariate_normal
 
 from pellucid.effects.mixture_chi2 import mixture_tail
 from pellucid.linalg.moments import weighted_moments
-from pellucid.solvers import variance_components
 from pellucid.solvers.monotone import held_by
-from pellucid.solvers.variance_components import Equations, evidence, log_bayes_factors, score_tests
+from pellucid.solvers.variance_components import Equations, evidence, score_tests
 
 GROUP = np.repeat([0, 1, 2], [3, 5, 4])
 SECOND = slice(3, 8)
@@ -121,20 +120,6 @@ def test_units_of_columns_and_targets_do_not_matter(unit):
     np.testing.assert_allclose(B, b, rtol=1e-8)
 
 
-@pytest.mark.parametrize("unit", [1e-30, 1.0, 1e30])
-def test_rough_solutions_are_in_single_precision(monkeypatch, unit):
-    Z, z = data(7)
-    exact = equations_of(Z, z).solve(RIDGE)
-    monkeypatch.setattr(variance_components, "_SINGLE", 1)
-    equations = equations_of(unit * Z, z)
-    for _ in range(2):  # the second one takes the moments that the first one has left
-        rough = equations.solve(unit**2 * RIDGE, rough=True)
-        assert rough.root.dtype == np.float32
-        np.testing.assert_allclose(unit * rough.beta, exact.beta, rtol=1e-3, atol=1e-4)
-        assert rough.likelihood == pytest.approx(exact.likelihood, abs=1e-2)
-    assert equations.solve(unit**2 * RIDGE).root.dtype == np.float64
-
-
 def test_duplicates_constants_and_exact_fits():
     """Two columns alike, one of zeros, more columns than rows, and targets without noise."""
     Z, _ = data(8, n=8)
@@ -177,16 +162,6 @@ def test_evidence_is_the_likelihood_of_a_variance_that_is_multiplied():
     null = log_likelihood(Z, z, scaled(0.0), NOISE)
     expected = [log_likelihood(Z, z, scaled(c), NOISE) - null for c in FACTORS]
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
-
-
-def test_evidence_in_single_precision_where_noise_is_small(monkeypatch):
-    """Scores of hundreds of standard deviations do not turn into evidence from rounding."""
-    Z, z = data(9, n=2000)
-    exact = evidence(equations_of(Z, z, 1e-6).solve(1e-6 / np.ones(12)), SECOND)
-    monkeypatch.setattr(variance_components, "_SINGLE", 1)
-    rough = evidence(equations_of(Z, z, 1e-6).solve(1e-6 / np.ones(12), rough=True), SECOND)
-    a, b = (e.log_bayes_factor(FACTORS) for e in (exact, rough))
-    np.testing.assert_allclose(b - b[3], a - a[3], rtol=1e-2)
 
 
 def test_moments_of_functions_are_those_of_the_mixture():
@@ -243,7 +218,7 @@ def test_score_statistic_from_the_fit_without_the_columns():
     u = C[:, SECOND].T @ P @ (z - z.mean())
     assert pytest.approx(u @ (shape * u) / fit.scale) == Q
     M = np.sqrt(shape)[:, None] * (C[:, SECOND].T @ P @ C[:, SECOND]) * np.sqrt(shape)
-    np.testing.assert_allclose(np.sort(weights), np.linalg.eigvalsh(M), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(np.sort(weights), np.linalg.eigvalsh(M)[1:], rtol=1e-7)  # the last has no part
 
 
 def test_score_test_has_about_the_right_size():
@@ -254,28 +229,3 @@ def test_score_test_has_about_the_right_size():
         fit = equations_of(Z, z).solve(np.repeat([NOISE, 5.0, NOISE / 0.09], [3, 5, 4]))
         rejected.append(mixture_tail(*score_tests(fit, SECOND, np.full((1, 5), 0.2))[0]) < 0.05)
     assert abs(np.mean(rejected) - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)
-
-
-@pytest.mark.parametrize("ridge", [1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
-def test_rough_solutions_know_their_limits(monkeypatch, ridge):
-    """Rows given twice and hardly any noise: single precision would be off by a third of a degree."""
-    monkeypatch.setattr(variance_components, "_SINGLE", 10)
-    rng = np.random.default_rng(1)
-    Z = rng.normal(size=(150, 200))[rng.integers(0, 150, 300)]
-    moments = weighted_moments(lambda rows: Z[rows].T.copy(), np.ones(300), Z @ rng.normal(size=200), 200)
-    equations = Equations(moments, None, 300.0)
-    rough, full = (equations.solve(np.full(200, ridge), rough=r) for r in (True, False))
-    np.testing.assert_allclose(rough.edf, full.edf, atol=0.05)
-
-
-@pytest.mark.parametrize("m", [1, 6, 40, 90])
-def test_bayes_factors_without_eigenvectors_are_those_with_them(m):
-    rng = np.random.default_rng(m)
-    Z = rng.normal(size=(120, m + 5)) * np.geomspace(30.0, 0.01, m + 5)
-    z = Z[:, 5:] @ rng.normal(size=m) * 0.1 + rng.normal(size=120)
-    fit = equations_of(Z, z).solve(np.geomspace(0.1, 100.0, m + 5))
-    c = np.exp(np.linspace(-12.0, 12.0, 30))
-    found = log_bayes_factors(fit, slice(5, m + 5), c)
-    np.testing.assert_allclose(
-        found, evidence(fit, slice(5, m + 5)).log_bayes_factor(c), rtol=1e-6, atol=1e-6
-    )

@@ -13,14 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import lapack
 
 from pellucid.linalg import lower_factor, lower_inverse
 from pellucid.linalg.moments import Moments
 
-_SINGLE = 1000  # columns beyond which rough solutions are in float32
-_SHARP = 4e5  # information over ridge beyond which single precision does not do
-_FEW_COLUMNS = 32  # whose eigenvectors cost nothing
 _NO_PART = 1e-7  # share of the expected statistic of a test that a column need not have
 _LEAST_NOISE = 1e-7  # share of the variance of the targets: less would be lost in rounding
 
@@ -45,6 +41,8 @@ class Components:
         R with H⁻¹ = RᵀR, as a rule lower triangular.
     likelihood : float
         Logarithm of the restricted likelihood, up to a constant; where σ² is estimated, its largest value.
+    degrees : float
+        Degrees of freedom that tell of σ², coefficients integrated out: n - 1, infinite where it is known.
     """
 
     beta: np.ndarray
@@ -54,6 +52,7 @@ class Components:
     rss: float
     root: np.ndarray
     likelihood: float = 0.0
+    degrees: float = np.inf
 
     def covariance_block(self, members: slice | np.ndarray) -> np.ndarray:
         """Block of H⁻¹ for some columns."""
@@ -62,7 +61,7 @@ class Components:
 
     def about_mean(self, skew: np.ndarray) -> Components:
         """The same with the mean of a skew posterior in place of its mode; see ``engine.skewness``."""
-        shift = self.root.T @ (self.root @ skew.astype(self.root.dtype))
+        shift = self.root.T @ (self.root @ skew)
         return replace(self, beta=self.beta - 0.5 * self.scale * shift)
 
     def gcv(self, n: float) -> float:
@@ -87,19 +86,16 @@ class Equations:
 
     def __init__(self, moments: Moments, scale: float | None, n: float, least: float = 0.0) -> None:
         self.moments, self.scale, self.n, self.least = moments, scale, n, least
-        self._single: np.ndarray | None = None
-        self._unit = 1.0
 
-    def solve(self, ridge: np.ndarray, *, rough: bool = False) -> Components:
-        """Solution for ridges λ_j > 0; a rough one, on the way, of many columns, is in float32.
+    def solve(self, ridge: np.ndarray) -> Components:
+        """Solution for ridges λ_j > 0.
 
         With s = λ^{-1/2}, A = diag(s) G diag(s) + I = LLᵀ has no eigenvalue below one, so no jitter is
         needed; H⁻¹ = diag(s) A⁻¹ diag(s).
         """
         m = self.moments
         s, c = 1.0 / np.sqrt(ridge), m.c
-        single = rough and len(c) > _SINGLE and float((m.G.diagonal() / ridge).max()) < _SHARP
-        root = A = self._scaled(s, single=single)
+        root = A = self._scaled(s)
         log_det, penalised = 0.0, m.square
         edf, beta, rss = np.zeros(len(c)), np.zeros(len(c)), m.square
         if len(c):
@@ -107,41 +103,31 @@ class Equations:
             try:
                 root = lower_inverse(lower_factor(A))
             except FloatingPointError:  # moments that are not finite, or rounded by more than the noise
-                if single:
-                    return self.solve(ridge)
                 raise FloatingPointError(
                     "The normal equations are not finite: check the size of targets, offsets and weights."
                 ) from None
-            edf = 1.0 - np.einsum("ij,ij->j", root, root).astype(float)  # 1 - diagonal of A⁻¹
-            v = (root.T @ (root @ (s * c).astype(root.dtype))).astype(float)
+            edf = 1.0 - np.einsum("ij,ij->j", root, root)  # 1 - diagonal of A⁻¹
+            v = root.T @ (root @ (s * c))
             beta = s * v
             penalised = m.square - float(v @ (s * c))
             rss = max(penalised - float(v @ v), 0.0)  # zᵀz - βᵀc - βᵀΛβ
-            log_det = -2.0 * float(np.log(np.diagonal(root).astype(float)).sum())
-            root *= s.astype(root.dtype)
+            log_det = -2.0 * float(np.log(np.diagonal(root)).sum())
+            root *= s
         free = max(self.n - 1.0 - edf.sum(), 1e-3 * self.n, 1e-12)
         floor = _LEAST_NOISE * max(m.square / max(self.n, 1.0), np.finfo(float).tiny)
         if self.scale is not None:
-            scale, fitted = self.scale, penalised / self.scale
+            scale, fitted, degrees = self.scale, penalised / self.scale, np.inf
         else:
             scale, most = max(rss / free, floor, self.least), max(self.n - 1.0, 1.0)
             best = max(penalised / most, floor, self.least)  # σ² of largest likelihood
             fitted = most * float(np.log(best)) + penalised / best
-        return Components(beta, ridge, edf, scale, rss, root, -0.5 * (log_det + fitted))
+            degrees = most if scale > self.least else np.inf
+        return Components(beta, ridge, edf, scale, rss, root, -0.5 * (log_det + fitted), degrees)
 
-    def _scaled(self, s: np.ndarray, *, single: bool) -> np.ndarray:
-        """diag(s) G diag(s); in single precision G is kept, in units of its largest entry."""
-        G = self.moments.G
+    def _scaled(self, s: np.ndarray) -> np.ndarray:
+        """diag(s) G diag(s)."""
         with np.errstate(over="ignore", invalid="ignore"):  # who factors it sees what is not finite
-            if single:
-                if self._single is None:
-                    self._unit = max(float(G.diagonal().max()), np.finfo(float).tiny)
-                    self._single = np.divide(
-                        G, self._unit, out=np.empty(G.shape, dtype=np.float32), casting="same_kind"
-                    )
-                G, s = self._single, s * np.sqrt(self._unit)
-            s = s.astype(G.dtype)
-            A: np.ndarray = np.multiply(G, s[:, None], order="C")
+            A: np.ndarray = np.multiply(self.moments.G, s[:, None], order="C")
             A *= s
         return A
 
@@ -193,53 +179,15 @@ def evidence(fit: Components, members: slice) -> Evidence:
 
     With B = Λ^{1/2} [H⁻¹] Λ^{1/2} = (I + A)⁻¹ of these columns, ζ = B⁻¹ Λ^{1/2} β / σ.
     """
-    B, u, root = _in_units_of_the_prior(fit, members)
-    b, Q = np.linalg.eigh(B)
-    b = np.clip(b, 1e-12, 1.0)
-    return Evidence(1.0 / b - 1.0, Q.T @ u / b, np.sqrt(fit.scale) * Q / root[:, None])
-
-
-def log_bayes_factors(fit: Components, members: slice, c: np.ndarray) -> np.ndarray:
-    """Log B(c) of some columns, as of :class:`Evidence`, without eigenvectors: about a third of the work.
-
-    Householder's reduction of the bordered matrix [0, uᵀ; u, B] with u = Λ^{1/2} β / σ leaves its first row
-    at ‖u‖ e₁, so the tridiagonal T that takes the place of B is one in which u is ‖u‖ e₁. As 1 + cλ =
-    ((1 - c) b + c) / b for λ = 1/b - 1,
-
-        log B(c) = ½ [‖u‖² (T⁻¹ - (1 - c) T_c⁻¹)₁₁ - log |T_c| + log |T|],   T_c = (1 - c) T + cI.
-    """
-    B, u, _ = _in_units_of_the_prior(fit, members)
-    m = len(u)
-    if m < _FEW_COLUMNS:
-        return evidence(fit, members).log_bayes_factor(c)
-    bordered = np.zeros((m + 1, m + 1), order="F")
-    bordered[1:, 1:], bordered[1:, 0] = B, u
-    work = int(lapack.dsytrd_lwork(m + 1, lower=1)[0])
-    _, d, e, _, _ = lapack.dsytrd(bordered, lower=1, lwork=work, overwrite_a=1)
-    size, d, e, first = e[0] ** 2, d[1:], e[1:], np.eye(m, 1)[:, 0]
-
-    def corner(share: float) -> tuple[float, float]:
-        pivots, _, x, failed = lapack.dptsv(share * d + (1.0 - share), share * e, first)
-        if failed:
-            raise FloatingPointError
-        return float(x[0]), float(np.log(pivots).sum())
-
-    try:
-        inverse, log_det = corner(1.0)
-        at = np.array([corner(1.0 - factor) for factor in c])
-    except FloatingPointError:  # rounding left an eigenvalue that is not positive
-        return evidence(fit, members).log_bayes_factor(c)
-    return np.asarray(0.5 * (size * (inverse - (1.0 - c) * at[:, 0]) - at[:, 1] + log_det))
-
-
-def _in_units_of_the_prior(fit: Components, members: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """B = Λ^{1/2} [H⁻¹] Λ^{1/2}, u = Λ^{1/2} β / σ and the diagonal of Λ^{1/2}."""
     root = np.sqrt(fit.ridge[members])
     R = fit.root[:, members]
     if not R[: members.start].any():  # lower triangular, which it need not be where constraints hold
         R = R[members.start :]
-    B = (R.T @ R).astype(float) * np.multiply.outer(root, root)
-    return B, root * fit.beta[members] / np.sqrt(fit.scale), root
+    B = (R.T @ R) * np.multiply.outer(root, root)
+    b, Q = np.linalg.eigh(B)
+    b = np.clip(b, 1e-12, 1.0)
+    z = Q.T @ (root * fit.beta[members]) / (b * np.sqrt(fit.scale))
+    return Evidence(1.0 / b - 1.0, z, np.sqrt(fit.scale) * Q / root[:, None])
 
 
 ScoreTest = tuple[float, np.ndarray]
@@ -254,7 +202,7 @@ def score_tests(fit: Components, members: slice, shapes: np.ndarray) -> list[Sco
     with the eigenvalues of v^{1/2} M v^{1/2} as weights. Columns that have next to no part in their sum are
     left out of both.
     """
-    S = np.linalg.inv(fit.covariance_block(members).astype(float))
+    S = np.linalg.inv(fit.covariance_block(members))
     u = S @ fit.beta[members]
     M = S - np.diag(fit.ridge[members])
     tests = []

@@ -19,7 +19,7 @@ from pellucid.linalg.sample import sample_rows
 from pellucid.models.additive.centre import Centre
 from pellucid.models.additive.engine.design import moments_at
 from pellucid.models.additive.engine.held_out import leave_one_out, one_per_class
-from pellucid.models.additive.engine.penalised_fit import ridges
+from pellucid.models.additive.engine.hierarchy import ridges
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.refit import refit
 from pellucid.models.additive.refit_spec import Fits
@@ -154,7 +154,7 @@ def _gcv(scale: float | None, n: float, state: State, basis: TermBasis, moments:
         scale = fit.scale / (state.unit**2 * state.bend)
         fit = replace(fit, beta=fit.beta / state.unit, ridge=fit.ridge / state.bend, scale=scale)
         prior = prior.updated(basis, replace(fit, root=fit.root * np.sqrt(state.bend)))
-        ridge = state.bend * ridges(basis, prior, scale)
+        ridge = state.bend * ridges(basis.prior(prior.variances), scale)
     return equations.solve(ridge).gcv(n)
 
 

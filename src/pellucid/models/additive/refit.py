@@ -20,10 +20,9 @@ from pellucid.losses import Quantile, Squared
 from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
 from pellucid.models.additive.engine.held_out import leave_one_out, loo_rows
-from pellucid.models.additive.engine.hierarchy import Prior
+from pellucid.models.additive.engine.hierarchy import Prior, ridges
 from pellucid.models.additive.engine.loss_numbers import with_loss_of
 from pellucid.models.additive.engine.newton import PenalisedLoss
-from pellucid.models.additive.engine.penalised_fit import ridges
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.common.levels import level_shift
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
@@ -70,7 +69,7 @@ def widened(problem: Rows, state: State, features: Collection[int]) -> State:
         return state
     picks = dict(zip(basis.terms, basis.picks, strict=True))
     wide = TermBasis.of(basis.axes, picks | {t: (np.arange(len(basis.axes.main[t[0]])),) for t in terms})
-    ridge = ridges(wide, state.prior, state.fit.scale)
+    ridge = ridges(wide.prior(state.prior.variances), state.fit.scale)
     for term, own, before in zip(wide.terms, wide.slices, basis.slices, strict=True):
         if term not in terms:
             ridge[own] = state.fit.ridge[before]

@@ -25,16 +25,19 @@ from typing import TypeVar
 import numpy as np
 
 from pellucid.features.term_basis import Axes, Term, TermBasis
-from pellucid.solvers.variance_components import Components, log_bayes_factors
+from pellucid.solvers.one_by_one import Look, OneByOne
+from pellucid.solvers.variance_components import Components
 
 _V = TypeVar("_V")
 
 USUAL = 0.25  # standard deviation of a term before any is seen
-DAMP, CLIP = 0.5, 2.0  # of the way that variances go at once, in logarithms, and at most; all move together
+TOGETHER = 0.5  # variance that all main effects have together at most before any is seen
 POOL = 0.2  # degrees of freedom by which the shares of shapes are pulled towards what is usual
 LEAST = 1e-3  # share of its variance that a term in which there is nothing may keep, to come back
 T = np.arange(np.log(1e-4), np.log(50.0), 0.2)  # logarithms of standard deviations, in units of the targets
 STAYS = {1: 0.05, 2: 0.5}  # probabilities that there is something in a term from which on it stays
+_LEAST_RIDGE, _MOST_RIDGE = 1e-6, 1e15  # ridges beyond do not change the fit any more
+_AT_ONCE = 256  # terms whose posteriors are computed together
 _GROUPS = 200  # of terms left out, alike in their curves
 
 
@@ -66,18 +69,16 @@ class Kind:
 
     Attributes
     ----------
-    inclusion : float
-        π, probability that there is something in a term.
-    centre : float
-        μ, the usual logarithm of the standard deviation of a term in which there is something.
+    belief : ndarray of shape (len(_PI), len(T))
+        Distribution of the probability π that there is something in a term, and of the usual logarithm μ of
+        the standard deviation of a term in which there is something.
     absent : Absent
         Terms of the kind that have no columns.
     shares : dict from names of shapes to ndarray
         How the variance of a term is usually shared by its shapes.
     """
 
-    inclusion: float = 0.5
-    centre: float = field(default_factory=lambda: float(np.log(USUAL)))
+    belief: np.ndarray = field(default_factory=lambda: _vague())
     absent: Absent = field(default_factory=Absent)
     shares: Mapping[tuple[str, ...], np.ndarray] = field(default_factory=dict)
 
@@ -85,8 +86,8 @@ class Kind:
         """Shares of the shapes of a term of which nothing is known."""
         return self.shares.get(names, np.full(len(names), 1.0 / len(names)))
 
-    def learned(self, curves: np.ndarray) -> tuple[Kind, list[Posterior]]:
-        """Distribution of π and μ, and what is known of each term, from curves of evidence."""
+    def learned(self, curves: np.ndarray) -> Kind:
+        """The kind with the distribution of π and μ that curves of evidence of its terms lead to."""
         every = np.vstack([curves, self.absent.curves])
         count = np.concatenate([np.ones(len(curves)), self.absent.count])
         top = np.maximum(every.max(axis=1), 0.0)
@@ -95,16 +96,24 @@ class Kind:
         value = np.array([count @ np.log(pi * there + (1.0 - pi) * nothing) for pi in _PI]) + _log_prior()
         p = np.exp(value - value.max())
         p /= p.sum()
-        n = len(curves)
-        rho, weight = np.zeros(n), np.zeros((n, len(T)))
-        for pi, row in zip(_PI, p, strict=True):
-            included = row * pi * there[:n] / (pi * there[:n] + (1.0 - pi) * nothing[:n])
-            rho += included.sum(axis=1)
-            weight += (included / there[:n]) @ _DENSITY
-        weight *= np.maximum(likelihood[:n], 1e-300)
-        weight /= weight.sum(axis=1, keepdims=True)
-        found = [Posterior(float(r), w) for r, w in zip(rho, weight, strict=True)]
-        return replace(self, inclusion=float(p.sum(axis=1) @ _PI), centre=float(p.sum(axis=0) @ T)), found
+        return replace(self, belief=p)
+
+    def posteriors(self, curves: np.ndarray) -> list[Posterior]:
+        """What is known of terms, from their curves of evidence and the distribution of π and μ."""
+        found: list[Posterior] = []
+        pi = _PI[:, None]
+        for start in range(0, len(curves), _AT_ONCE):
+            some = curves[start : start + _AT_ONCE]
+            top = np.maximum(some.max(axis=1, keepdims=True), 0.0)
+            likelihood = np.maximum(np.exp(some - top), 1e-300)
+            there = likelihood @ _DENSITY.T
+            share = self.belief * pi / (pi * there[:, None, :] + (1.0 - pi) * np.exp(-top)[:, None, :])
+            weight = likelihood * (share.sum(axis=1) @ _DENSITY)
+            rho = (share.sum(axis=1) * there).sum(axis=1)
+            found += [
+                Posterior(float(r), w / w.sum()) for r, w in zip(np.minimum(rho, 1.0), weight, strict=True)
+            ]
+        return found
 
 
 _PI = 1.0 / (1.0 + np.exp(-np.linspace(-8.0, 6.0, 29)))
@@ -115,6 +124,12 @@ _DENSITY /= _DENSITY.sum(axis=1, keepdims=True)
 def _log_prior() -> np.ndarray:
     """Of π, uniform on the grid of its logits, and μ."""
     return np.asarray(np.log(_PI * (1.0 - _PI))[:, None] - 0.5 * (T - np.log(USUAL)) ** 2)
+
+
+def _vague() -> np.ndarray:
+    """Distribution of π and μ before any term is seen."""
+    p = np.exp(_log_prior())
+    return np.asarray(p / p.sum())
 
 
 @dataclass(frozen=True)
@@ -166,20 +181,21 @@ class Prior:
 
     def with_terms(self, axes: Axes, terms: Collection[Term]) -> Prior:
         """The same with terms of which nothing is known yet."""
-        new = {}
-        for term in terms:
-            if term not in self.variances:
-                kind = self.kinds[len(term)]
-                new[term] = np.exp(2.0 * kind.centre) * kind.usual_shares(axes.shapes(term)[0])
-        return replace(self, variances={**self.variances, **new})
+        new = [term for term in terms if term not in self.variances]
+        each = min(USUAL**2, TOGETHER / max(len(new), 1))
+        at_first = {t: each * self.kinds[len(t)].usual_shares(axes.shapes(t)[0]) for t in new}
+        return replace(self, variances={**self.variances, **at_first})
 
     def with_screened(self, axes: Axes, pairs: Sequence[Term], curves: np.ndarray, most: int) -> Prior:
-        """The same with the pairs that may vary most by curves of evidence; the others count as absent."""
-        kind, found = self.kinds[2].learned(curves)
-        variance = np.array([post.variance for post in found])
+        """The same with the pairs that may vary most by curves of evidence; the others count as absent.
+
+        They begin with next to no variance: what each of them would explain alone, many would explain alike.
+        """
+        kind = self.kinds[2].learned(curves)
+        variance = np.array([post.variance for post in kind.posteriors(curves)])
         order = np.argsort(-variance, kind="stable")
         tried, rest = np.sort(order[:most]), order[most:]
-        new = {pairs[i]: variance[i] * kind.usual_shares(axes.shapes(pairs[i])[0]) for i in tried}
+        new = {pairs[i]: LEAST * variance[i] * kind.usual_shares(axes.shapes(pairs[i])[0]) for i in tried}
         kind = replace(kind, absent=kind.absent.and_also(curves[rest]))
         return replace(self, variances={**self.variances, **new}, kinds={**self.kinds, 2: kind})
 
@@ -221,50 +237,48 @@ class Prior:
         }
 
     def updated(self, basis: TermBasis, fit: Components) -> Prior:
-        """The prior after one look at a fit of it."""
+        """The prior after one look at each term of a fit of it, those that vary most first."""
         kinds, variances = dict(self.kinds), dict(self.variances)
         posteriors, curves = dict(self.posteriors), dict(self.curves)
+        now = OneByOne(fit)
         for size in (1, 2):
             places = [t for t, term in enumerate(basis.terms) if len(term) == size]
             if not places:
                 continue
+            before, kind = {t: float(variances[basis.terms[t]].sum()) for t in places}, kinds[size]
+            for t in sorted(places, key=lambda t: (-before[t], t)):
+                term, look = basis.terms[t], now.look(basis.slices[t])
+                shares = self._shares(basis, t, look)
+                curves[term] = look.log_bayes_factor(shares @ basis.shapes[t], np.exp(2.0 * T))
+                (post,) = kind.posteriors(curves[term][None])
+                variances[term] = post.variance * shares
+                now.change(basis.slices[t], look, ridges(variances[term] @ basis.shapes[t], fit.scale))
             terms = [basis.terms[t] for t in places]
-            seen = np.array(
-                [
-                    log_bayes_factors(
-                        fit, basis.slices[t], np.exp(2.0 * T) / self.variances[basis.terms[t]].sum()
-                    )
-                    for t in places
-                ]
-            )
-            kind, found = kinds[size].learned(seen)
-            curves |= dict(zip(terms, seen, strict=True))
+            kind = kind.learned(np.array([curves[term] for term in terms]))
+            found = kind.posteriors(np.array([curves[term] for term in terms]))
             posteriors |= dict(zip(terms, found, strict=True))
-            for t, term, post in zip(places, terms, found, strict=True):
-                variances[term] = _towards(self.variances[term].sum(), post.variance) * self._shares(
-                    basis, t, fit
-                )
             kinds[size] = replace(kind, shares=_usual_shares(basis, places, variances, found))
         return Prior(variances, kinds, posteriors, curves)
 
-    def _shares(self, basis: TermBasis, t: int, fit: Components) -> np.ndarray:
+    def _shares(self, basis: TermBasis, t: int, look: Look) -> np.ndarray:
         """New shares of the shapes of a term."""
-        term, S, s = basis.terms[t], basis.shapes[t], basis.slices[t]
+        term, S = basis.terms[t], basis.shapes[t]
         theta = self.variances[term]
         if len(theta) == 1:
             return np.ones(1)
         d = np.maximum(theta @ S, 1e-300)
         share = theta[:, None] * S / d
-        signal = share @ (fit.beta[s] ** 2 / d)
-        edf = share @ fit.edf[s]
+        signal = share @ (look.beta**2 / d)
+        edf = share @ look.edf
         usual = self.kinds[len(term)].usual_shares(basis.axes.shapes(term)[0])
         new = (theta / theta.sum() * signal + POOL * usual) / (edf + POOL)
-        return new / new.sum()
+        return np.asarray(new / new.sum())
 
 
-def _towards(now: float, wish: float) -> float:
-    """Half of the way, in logarithms, from a variance to the next: all terms move at once."""
-    return float(now * np.exp(np.clip(DAMP * np.log(wish / now), -CLIP, CLIP)))
+def ridges(d: np.ndarray, scale: float) -> np.ndarray:
+    """λ_j = σ² / d_j of columns with prior variances d_j."""
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.clip(scale / d, _LEAST_RIDGE, _MOST_RIDGE)
 
 
 def _usual_shares(

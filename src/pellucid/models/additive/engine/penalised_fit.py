@@ -11,7 +11,7 @@ from pellucid.features.term_basis import TermBasis
 from pellucid.linalg.moments import Moments
 from pellucid.models.additive.engine.all_rows import Rows, Vector
 from pellucid.models.additive.engine.design import intercept_beside, predictor, solved
-from pellucid.models.additive.engine.hierarchy import Prior
+from pellucid.models.additive.engine.hierarchy import Prior, ridges
 from pellucid.models.additive.engine.newton import PenalisedLoss
 from pellucid.models.additive.engine.skewness import skewness
 from pellucid.models.additive.engine.state import State
@@ -20,7 +20,6 @@ from pellucid.solvers.variance_components import Components, Equations
 _CLOSE = 1e-3  # what the last step may still have hoped to gain, per row or as a share of the loss
 _CLOSER = 1e-9  # the same where it costs nothing
 _SETTLINGS = 4  # second derivatives that the way to the minimum may take
-_LEAST, _MOST = 1e-6, 1e15  # ridges beyond do not change the fit any more
 
 
 def penalised_fit(
@@ -31,7 +30,6 @@ def penalised_fit(
     *,
     updates: int,
     newton_steps: int = 3,
-    exact: bool = False,
 ) -> State:
     """Fit one basis and update its prior, starting from the predictor of the fit ``before``.
 
@@ -49,8 +47,6 @@ def penalised_fit(
         Updates of the prior on the moments of each Newton step.
     newton_steps : int
         Steps for a loss that is not quadratic; one that does not lower the penalised loss is halved.
-    exact : bool
-        Whether the last solution is to be in full precision.
     """
     eta = _first_predictor(problem, before)
     scale = problem.scale or (_first_scale(problem, eta) if before is None else before.fit.scale)
@@ -58,8 +54,7 @@ def penalised_fit(
     state: State | None = None
     steps = 1 if problem.quadratic else newton_steps
     for step in range(steps):
-        last = exact and step == steps - 1
-        solve = partial(_updated, problem, basis, prior, scale, updates, eta, exact=last)
+        solve = partial(_updated, problem, basis, prior, scale, updates, eta)
         moments, (fit, new_prior) = solved(problem, basis, eta, solve)
         intercept = intercept_beside(problem, moments, fit.beta)
         new = predictor(problem, basis, fit.beta, intercept)
@@ -81,24 +76,16 @@ def _updated(
     updates: int,
     eta: Vector,
     moments: Moments,
-    *,
-    exact: bool,
 ) -> tuple[Components, Prior]:
     """Solution of the equations of one step, and the prior after so many updates on them."""
     equations = Equations(moments, problem.scale, problem.total, problem.least_scale)
     skew: np.ndarray | None = None
     for _ in range(updates):
-        fit = equations.solve(ridges(basis, prior, scale), rough=True)
+        fit = equations.solve(ridges(basis.prior(prior.variances), scale))
         if skew is None:
             skew = skewness(problem, basis, moments, fit, eta)
         prior, scale = prior.updated(basis, fit.about_mean(skew)), fit.scale
-    return equations.solve(ridges(basis, prior, scale), rough=not exact), prior
-
-
-def ridges(basis: TermBasis, prior: Prior, scale: float) -> np.ndarray:
-    """λ_j = σ² / d_j of each column."""
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.clip(scale / basis.prior(prior.variances), _LEAST, _MOST)
+    return equations.solve(ridges(basis.prior(prior.variances), scale)), prior
 
 
 def _first_predictor(problem: Rows, before: State | None) -> Vector:
