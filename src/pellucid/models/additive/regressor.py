@@ -12,10 +12,12 @@ from pellucid._docs import store_parameters
 from pellucid.data.by_blocks import in_blocks
 from pellucid.data.coded import Reading
 from pellucid.data.first_look import most_at_hand
+from pellucid.data.roles import remembers_roles
 from pellucid.data.source import Source
 from pellucid.data.source_kinds import as_source
 from pellucid.data.table import enter_table
 from pellucid.data.targets import check_offset
+from pellucid.data.unseen import tells_unseen
 from pellucid.data.weights import check_weight
 from pellucid.effects import jackknife_plus
 from pellucid.effects.outcome_measures import takes_exposure
@@ -165,6 +167,7 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
     ) -> None:
         store_parameters(self, locals())
 
+    @remembers_roles
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> Self:
@@ -270,6 +273,7 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         """Several quantiles that do not cross."""
         return in_order(mean.reshape(len(mean), -1), [loss.level for loss in self.losses_])  # type: ignore[attr-defined]
 
+    @tells_unseen
     def predict_interval(self, X: Any, *, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of intervals that cover new targets with about the given probability.
 

@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.data.rows import check_rows, check_square, is_precomputed, reads_sparse, reads_vectors
+from pellucid.data.unseen import tells_unseen
 from pellucid.data.weights import check_weight
 from pellucid.effects.linear import (
     Certificate,
@@ -150,6 +151,7 @@ class KernelMachine(FromFormula, PartsReading, BaseEstimator):
         return float(values[0]) if values.ndim == 1 else values[..., 0]
 
     # --------------------------------------------------------------- reading
+    @tells_unseen
     def linear_view(self, X: Any = None) -> LinearView:
         """Read the fitted function as a linear one: coefficients on the features, with a certificate.
 

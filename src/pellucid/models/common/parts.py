@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.unseen import tells_unseen
 from pellucid.effects.deletion import DeletionFidelity, measure_deletion
 from pellucid.effects.motifs import Motifs, find_motifs
 from pellucid.effects.parts import counts_parts, explain_parts, without_parts
@@ -21,6 +22,7 @@ class PartsReading:
     _dual: np.ndarray
     _intercept: np.ndarray
 
+    @tells_unseen
     def part_contributions(self, X: Any, *, output: Any = None) -> Any:
         """Say which parts of strings, graphs or molecules make their predictions.
 

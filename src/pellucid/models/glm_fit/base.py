@@ -1,6 +1,5 @@
 """Kernel models of any loss: from problems to a fitted model, whatever the problems are."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
@@ -11,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._callers import warn_caller
 from pellucid._progress import Watch
 from pellucid.data.folds import check_folds
 from pellucid.data.parameters import check_alphas, check_count
@@ -185,10 +185,9 @@ class KernelGLMBase(KernelMachine):
             _, fitted, _ = self._fit_rows(rows, [p.rows(kept) for p in problems], self._folds(y, kept), watch)
         watch.close()
         if watch.cut:
-            warnings.warn(
+            warn_caller(
                 "The time was up before all values of alpha were tried; the best so far is used.",
                 SearchWarning,
-                stacklevel=3,
             )
         self._publish([p.loss for p in fitted])
 
@@ -305,11 +304,10 @@ class KernelGLMBase(KernelMachine):
         fits = [solve(Z, p, alpha, max_iter=self.max_iter) for p in problems]
         if not all(fit.converged for fit in fits):
             worst = max(fit.optimality for fit in fits)
-            warnings.warn(
+            warn_caller(
                 f"The fit did not converge: optimality is violated by {worst:.2g}. Raise alpha or max_iter, "
                 f"or check for features of very different scale.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         return fits
 
