@@ -15,7 +15,7 @@ import numpy as np
 
 from pellucid.data.source import ROLES, Block, Source, take_roles
 from pellucid.data.source_kinds import as_source, is_source
-from pellucid.data.table import as_frame
+from pellucid.data.table import as_frame, collected
 from pellucid.data.unseen import tells_unseen
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -57,6 +57,15 @@ def from_columns(X: Any, given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]
     frame = as_frame(X)
     table, found = take_roles(X if frame is None else frame.to_native(), names, "The table")
     return table, {**given, **found}
+
+
+def table_in_memory(X: Any, **given: Any) -> tuple[Any, dict[str, Any]]:
+    """A table, collected if it is lazy, and what is given with its rows, taken from columns by their names.
+
+    A column that is named leaves the table; what is not given stays ``None``.
+    """
+    X, found = from_columns(collected(X), given)
+    return X, {role: found.get(role) for role in given}
 
 
 def _given_of(block: Block) -> dict[str, list[np.ndarray]]:

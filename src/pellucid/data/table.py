@@ -190,17 +190,31 @@ def feature_frame(estimator: Any, X: Any, *, reset: bool) -> Any:
     if reset:
         vars(estimator).pop("formula_", None)
         vars(estimator).pop("roles_", None)
-    if frame is not None and "roles_" in vars(estimator):
-        aside = set(estimator.roles_.values()).difference(getattr(estimator, "feature_names_in_", ()))
-        if aside.intersection(frame.columns):
-            frame = frame.select([name for name in frame.columns if name not in aside])
-    if frame is None or "formula_" not in vars(estimator):
+    if frame is None:
+        return None
+    aside = _columns_aside(estimator)
+    if aside.intersection(frame.columns):
+        frame = frame.select([name for name in frame.columns if name not in aside])
+    if "formula_" not in vars(estimator):
         return frame
     names = [str(name) for name in estimator.feature_names_in_]
     absent = [name for name in names if name not in frame.columns]
     if absent:
         raise ValueError(f"The table has no column {absent[0]!r}, which {estimator.formula_!r} names.")
     return frame.select(names)
+
+
+def without_roles(estimator: Any, X: Any) -> Any:
+    """A table without the columns that the fit of a model named for something else than features."""
+    frame, aside = as_frame(X), _columns_aside(estimator)
+    if frame is None or not aside.intersection(frame.columns):
+        return X
+    return frame.select([name for name in frame.columns if name not in aside]).to_native()
+
+
+def _columns_aside(estimator: Any) -> set[str]:
+    roles = getattr(estimator, "roles_", None) or {}
+    return set(roles.values()).difference(getattr(estimator, "feature_names_in_", ()))
 
 
 def collected(X: Any, what: str = "X") -> Any:

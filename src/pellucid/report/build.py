@@ -59,8 +59,9 @@ def build_report(
     X : array-like or data frame of shape (n, p)
         Rows, usually those on which the model was fitted: leave-one-out results are shown if they belong to
         these rows. Some of them are written into the page, see ``max_rows``.
-    y : array-like of shape (n,)
-        Targets of the rows. Rows without one are left out, and the page says how many.
+    y : array-like of shape (n,), or str
+        Targets of the rows; a text names a column of ``X``, and so for the next three. Rows without one are
+        left out, and the page says how many.
     sample_weight : array-like of shape (n,), optional
         How much each row counts in the scores.
     offset, exposure : array-like of shape (n,), optional
@@ -103,7 +104,9 @@ def build_report(
     if not hasattr(model, "predict"):
         raise ValueError(f"A report needs a fitted model with predict, got {type(model).__name__}.")
     inner = getattr(model, "best_estimator_", model)
-    sample = read_sample(inner, X, y, sample_weight, {"offset": offset, "exposure": exposure})
+    target = str(y if isinstance(y, str) else getattr(y, "name", None) or "the target")
+    known = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
+    sample = read_sample(inner, X, y, **known)
     response = Response(model)
     _check_labels(sample.y, response)
     answers = response(sample.X, **sample.known)
@@ -114,7 +117,6 @@ def build_report(
     secret = max_rows <= 0 and shown.kind in ("averages", "parts")  # kernels compute with training rows
     page_model, gap = _checked(None if secret else shown.page_model, response, sample, inner)
     left = evidence.loo_of(inner, sample.y, response)
-    target = str(getattr(y, "name", None) or "the target")
     texts = object_columns(inner, len(sample.columns)) if shown.kind == "parts" else {}
     payload: dict[str, Any] = {
         "title": title or f"{type(inner).__name__} for {target}",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
+from pellucid.data.roles import table_in_memory
 from pellucid.data.table import as_frame, collected, read_table
 from pellucid.effects.comparison import (
     ModelComparison,
@@ -52,8 +53,9 @@ def compare(
     X : array-like or data frame of shape (n, n_features)
         Rows, for instance the latest ones. Of a data frame each model takes the columns that it was fitted
         on.
-    y : array-like of shape (n,), optional
-        Their targets, for scores of both models.
+    y : array-like of shape (n,), or str, optional
+        Their targets, for scores of both models; a text names a column of ``X``, and so for offset and
+        exposure.
     groups : str or array-like of shape (n,), optional
         Group of each row, or a column of ``X``: with ``y``, both models are measured by group.
     top : int, default=5
@@ -79,8 +81,9 @@ def compare(
     >>> change.terms[0].name, round(change.terms[0].size, 1)
     ('x1', 1.1)
     """
-    X = collected(X)
-    known = {key: value for key, value in (("offset", offset), ("exposure", exposure)) if value is not None}
+    X, given = table_in_memory(X, y=y, offset=offset, exposure=exposure)
+    y = given.pop("y")
+    known = {key: value for key, value in given.items() if value is not None}
     own = _columns_of(old, X), _columns_of(new, X)
     before, after = _answers(old, own[0], known), _answers(new, own[1], known)
     classes = _shared_classes(old, new)
@@ -299,8 +302,8 @@ def fairness(
         A model of numbers, quantiles, counts, amounts, times or classes.
     X : array-like or data frame of shape (n, n_features)
         Rows, best such that the model has not seen.
-    y : array-like of shape (n,)
-        Their targets.
+    y : array-like of shape (n,), or str
+        Their targets; a text names a column of ``X``, and so for offset and exposure.
     groups : str or array-like of shape (n,)
         Group of each row, or the name of a column of ``X``. The groups need not be known to the model.
     offset, exposure : array-like of shape (n,), optional
@@ -324,9 +327,10 @@ def fairness(
     >>> table.values["mean error"].round(1)
     array([ 1., -1.])
     """
-    X = collected(X)
-    known = {key: value for key, value in (("offset", offset), ("exposure", exposure)) if value is not None}
     labels = _groups(X, groups)
+    X, given = table_in_memory(X, y=y, offset=offset, exposure=exposure)
+    y = given.pop("y")
+    known = {key: value for key, value in given.items() if value is not None}
     y = collected(y, "y")
     check_consistent_length(X, y, labels)
     X = _columns_of(model, X)

@@ -49,8 +49,8 @@ def stability(
         is fitted once per split.
     X : array-like, sparse matrix or data frame of shape (n, p)
         Rows; the names of columns are kept.
-    y : array-like of shape (n,) or (n, outputs)
-        Targets.
+    y : array-like of shape (n,) or (n, outputs), or str
+        Targets; a text names the column of ``X`` that has them.
     n_splits : int, default=100
         Number of splits. More give a finer picture of the same spread. A split does not depend on how many
         follow.
