@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from pellucid.data.unseen import collecting
 from pellucid.effects.explanation import scale_of
 from pellucid.effects.summary import counted
+from pellucid.effects.terms import columns_read
 from pellucid.report import evidence
 from pellucid.report.beside import extra_sections
 from pellucid.report.data import column_payload, data_notes, feature_payload
@@ -109,7 +111,8 @@ def build_report(
     sample = read_sample(inner, X, y, **known)
     response = Response(model)
     _check_labels(sample.y, response)
-    answers = response(sample.X, **sample.known)
+    with collecting() as unseen:
+        answers = response(sample.X, **sample.known)
     shown = decompose(inner, response, sample.columns, sample.X)
     rows = np.arange(len(sample))
     if len(rows) > max_rows:
@@ -148,7 +151,8 @@ def build_report(
         "fit": _fit(inner, sample, texts),
         "extra": extra_sections(model, sample, earlier, groups),
     }
-    payload["cautions"] = sample.notes + response.said
+    strange = unseen.message(columns_read(inner))
+    payload["cautions"] = sample.notes + response.said + ([strange] if strange else [])
     payload["headline"] = _headline(payload, inner, len(sample), shown)
     return write_page(payload)
 
