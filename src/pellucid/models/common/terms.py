@@ -122,8 +122,8 @@ class TermModel(FromFormula, BaseEstimator):
     def _folds(self, y: np.ndarray, kept: np.ndarray) -> list[Fold]:
         if not any(isinstance(getattr(self, name), str) for name in self._chosen):
             return []
-        remedy = "Pass fewer folds as cv, or numbers instead of 'cv'."
-        folds = check_folds(self.cv, y, kept, classifier=isinstance(self, ClassifierMixin), remedy=remedy)
+        classes, instead = isinstance(self, ClassifierMixin), "numbers instead of 'cv'"
+        folds = check_folds(self.cv, y, kept, classifier=classes, instead=instead)
         if not folds or any(len(train) == 0 or len(test) == 0 for train, test in folds):
             raise ValueError("cv must give folds with training and test rows of positive weight.")
         return folds

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
 from pellucid.data.roles import table_in_memory
-from pellucid.data.table import collected
+from pellucid.data.table import collected, without_roles
 from pellucid.effects.conformal import (
     conformal_reach,
     deviance_residual,
@@ -73,6 +73,7 @@ class ConformalIntervals:
 
     def sizes(self, X: Any) -> np.ndarray:
         """Expected size of the residuals of rows; ones where the width is constant."""
+        X = without_roles(self.model, collected(X))
         return np.ones(len(X)) if self.scale is None else self.scale.predict(X)
 
     def summary(self) -> Summary:
@@ -169,6 +170,7 @@ def conformal(
     known = _known(offset, exposure)
     if pair:
         return ConformalIntervals(tuple(model), "band", outside(y, *_ends(tuple(model), X, known)))
+    X = without_roles(model, X)
     mean, loss = np.asarray(model.predict(X, **known), dtype=float), _deviance_loss(model)
     if mean.ndim == 2 and len(losses) == mean.shape[1] > 1 and isinstance(losses[0], Quantile):
         return ConformalIntervals(model, "band", outside(y, *_ends(model, X, known)))

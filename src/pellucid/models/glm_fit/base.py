@@ -61,8 +61,8 @@ class KernelGLMBase(KernelMachine):
     alphas : array-like, optional
         The values to choose among; by default two per decade over nine decades.
     cv : int, splitter or iterable of (train, test), default=5
-        Folds, stratified where ``y`` holds classes; pass the same to several models to compare them on equal
-        terms.
+        Folds, stratified where ``y`` holds classes; of fewer than five rows as many folds as rows. Pass the
+        same to several models to compare them on equal terms.
     n_components : int, optional
         Number of landmarks of a low-rank approximation of the kernel. By default the kernel is exact up to
         4000 rows; beyond, landmarks are added until all but a millionth of the kernel's trace is kept, at
@@ -363,8 +363,8 @@ class KernelGLMBase(KernelMachine):
         """Folds over the rows of positive weight; none where alpha needs none."""
         if not (isinstance(self.alpha, str) and self.alpha == "cv"):
             return []
-        classes, remedy = isinstance(self, ClassifierMixin), "Pass fewer folds as cv, or alpha as a number."
-        folds = check_folds(self.cv, y, kept, classifier=classes, remedy=remedy)
+        classes, instead = isinstance(self, ClassifierMixin), "alpha as a number"
+        folds = check_folds(self.cv, y, kept, classifier=classes, instead=instead)
         if not folds or any(len(train) == 0 for train, _ in folds):
             raise ValueError("cv must give at least one fold, each with training rows of positive weight.")
         return folds
