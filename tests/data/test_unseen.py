@@ -172,6 +172,12 @@ def test_a_report_has_it_among_its_cautions():
     assert "that training did not have" not in build_report(model, ROWS[["a", "town"]], Y).html
 
 
+def test_refits_tell_of_levels_only_where_nothing_was_asked_about_them():
+    model = AdditiveKernelRegressor(interactions=0).fit(ROWS[["a", "town"]], Y)
+    assert told(lambda: model.refit(NEW[["a", "town"]], Y, unseen="average")) == []
+    assert len(told(lambda: model.edit(NEW[["a", "town"]], Y, smooth={"a": 2.0}))) == 1
+
+
 def test_words():
     found = Unseen()
     assert found.message() == ""

@@ -16,7 +16,6 @@ import numpy as np
 from pellucid.data.source import ROLES, Block, Source, take_roles
 from pellucid.data.source_kinds import as_source, is_source
 from pellucid.data.table import as_frame, collected
-from pellucid.data.unseen import tells_unseen
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -91,4 +90,4 @@ def takes_roles(method: F) -> F:
         rest = {name: value for name, value in known.items() if name not in ROLES}
         return method(self, X, found.pop("y", None), **found, **rest)
 
-    return cast(F, tells_unseen(by_name))
+    return cast(F, by_name)

@@ -18,6 +18,7 @@ from pellucid.data.parameters import check_count
 from pellucid.data.roles import takes_roles
 from pellucid.data.source import Source
 from pellucid.data.table import MAX_LEVELS, Table, enter_table, read_plain
+from pellucid.data.unseen import tells_unseen
 from pellucid.effects.terms import Term, pair_named
 from pellucid.features.term_basis import Axes
 from pellucid.linalg import limited_threads
@@ -213,6 +214,7 @@ class AdditiveKernelBase(FromFormula, Refitting):
         self._store(fits, unit)
 
     # ------------------------------------------------------------------- edit
+    @tells_unseen
     @takes_roles
     def edit(
         self,

@@ -126,13 +126,16 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         What :meth:`edit` did.
     columns_ : tuple of Column
         What each feature was taken for.
+    roles_ : dict of str
+        Columns that :meth:`fit` was told to take for targets, weights, offset and exposure, if it was told
+        their names; they are no features, and tables of new rows may have them.
     sums_ : RowSums
         With ``updatable=True``: the sums over rows that determine the fit.
 
     Notes
     -----
     Categories (text, categorical columns) are levels of their own; a level not seen in training contributes
-    nothing, as if the feature were average. A missing value is a level of its own where training had some,
+    nothing, as if the feature were average, and ``predict`` says so with an ``UnseenLevelWarning``. A missing value is a level of its own where training had some,
     and contributes nothing otherwise. Values beyond those of training get the effect of the nearest one.
 
     Examples

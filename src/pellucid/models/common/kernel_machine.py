@@ -58,6 +58,10 @@ class KernelMachine(FromFormula, PartsReading, BaseEstimator):
         Names of the features, where ``X`` had any.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    roles_ : dict of str
+        Columns that ``fit`` was told to take for targets, weights and the like, if it was told their names.
+    levels_ : dict of tuples of str
+        Levels of the columns that the kernel compares as categories.
     """
 
     kernel: Any

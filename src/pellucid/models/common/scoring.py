@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score
 
 from pellucid.data.roles import takes_roles
+from pellucid.data.unseen import tells_unseen
 from pellucid.data.targets import check_targets
 from pellucid.effects.outcome_measures import outcome_of
 from pellucid.losses import Loss
@@ -21,6 +22,7 @@ class DevianceScore(RegressorMixin):
     loss_: Loss
     predict: Callable[..., np.ndarray]
 
+    @tells_unseen
     @takes_roles
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
@@ -60,6 +62,7 @@ class AccuracyScore(ClassifierMixin):
 
     predict: Callable[..., np.ndarray]
 
+    @tells_unseen
     @takes_roles
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose class is predicted.

@@ -62,6 +62,7 @@ class SurvivalCurves:
             return np.exp(-np.minimum(np.outer(hazard, self.baseline_.at(at)), 700.0))
 
     @available_if(is_survival)
+    @tells_unseen
     @takes_roles
     def concordance(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """Harrell's concordance: share of comparable pairs that the predicted hazards put in the right order.

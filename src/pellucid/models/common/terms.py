@@ -203,6 +203,7 @@ class TermRegressor(RegressorMixin, TermModel):
         """
         return self._scores(X)[:, 0]
 
+    @tells_unseen
     @takes_roles
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share R² of the variance explained, whatever the unit of the target.

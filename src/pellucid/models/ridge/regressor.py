@@ -215,6 +215,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, UpdatingRidge):
                 std[block, q] = np.sqrt(self._scale[q] * self._get_posterior(q).variance(K, diagonal))
         return mean, self._like_input(self._shaped(std), rows)
 
+    @tells_unseen
     @takes_roles
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share R² of the variance explained, the mean over outputs, whatever the unit of the targets.

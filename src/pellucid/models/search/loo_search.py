@@ -338,6 +338,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.motifs_
 
+    @tells_unseen
     @takes_roles
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Score of the best estimator on new rows: R² or accuracy."""
