@@ -135,8 +135,9 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
     Notes
     -----
     Categories (text, categorical columns) are levels of their own; a level not seen in training contributes
-    nothing, as if the feature were average, and ``predict`` says so with an ``UnseenLevelWarning``. A missing value is a level of its own where training had some,
-    and contributes nothing otherwise. Values beyond those of training get the effect of the nearest one.
+    nothing, as if the feature were average, and ``predict`` says so with an ``UnseenLevelWarning``. A missing
+    value is a level of its own where training had some, and contributes nothing otherwise. Values beyond
+    those of training get the effect of the nearest one.
 
     Examples
     --------

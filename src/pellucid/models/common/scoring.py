@@ -10,8 +10,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score
 
 from pellucid.data.roles import takes_roles
-from pellucid.data.unseen import tells_unseen
 from pellucid.data.targets import check_targets
+from pellucid.data.unseen import tells_unseen
 from pellucid.effects.outcome_measures import outcome_of
 from pellucid.losses import Loss
 
