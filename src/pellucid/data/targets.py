@@ -45,7 +45,8 @@ def check_targets(y: Any, X: Any, *, one: bool = False) -> np.ndarray:
 
 def one_column(y: Any) -> np.ndarray:
     """``y`` of shape (n,); says so where it comes as a column."""
-    if np.ndim(y) == 2 and np.shape(y)[1] == 1:
+    shape: tuple[int, ...] = np.shape(y) if isinstance(y, list | tuple) else getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] == 1:
         warn_caller(
             "A column-vector y was passed when a 1d array was expected: pass y of shape (n,), for example by "
             "y.ravel().",
