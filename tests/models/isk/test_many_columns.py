@@ -15,5 +15,5 @@ def test_three_hundred_columns():
     y = (X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=300) > 0).astype(int)
     start = perf_counter()
     model = ISKClassifier().fit(X, y)
-    assert perf_counter() - start < 60  # it took many minutes; about 12 s of one core now
+    assert perf_counter() - start < 60  # it took more than eight minutes; about 12 s of one core now
     assert model.score(X, y) > 0.9
