@@ -69,7 +69,8 @@ def test_unknown_category_contributes_nothing():
     new = frame(colour=["purple"])
     with pytest.warns(UnseenLevelWarning, match="'purple'"):
         np.testing.assert_array_equal(model.contributions(new), 0)
-    assert model.predict(new)[0] == model.intercept_
+    with pytest.warns(UnseenLevelWarning, match="'purple'"):
+        assert model.predict(new)[0] == model.intercept_
 
 
 def test_many_categories():
