@@ -9,6 +9,7 @@ __all__ = [
     "NotEnoughMemoryError",
     "RateWarning",
     "SearchWarning",
+    "UnseenLevelWarning",
     "WeightWarning",
 ]
 
@@ -31,6 +32,10 @@ class IllConditionedWarning(UserWarning):
 
 class SearchWarning(UserWarning):
     """A search for parameters stopped before it had converged."""
+
+
+class UnseenLevelWarning(UserWarning):
+    """Rows have levels of a categorical column that no training row had, and count as average there."""
 
 
 class FidelityWarning(UserWarning):

@@ -10,7 +10,8 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from pellucid.cli.errors import UserError
-from pellucid.cli.tables import read_table, write_table
+from pellucid.cli.tables import read_table
+from pellucid.cli.writing import write_table
 
 FRAME = pd.DataFrame({"a": [1.5, 2.0], "b": ["x", "y"]})
 

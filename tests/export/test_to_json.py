@@ -10,6 +10,9 @@ import pellucid
 from pellucid.export import from_json
 from pellucid.export.scoring.parts import low_rank
 
+# rows of these tests have levels that training did not have
+pytestmark = pytest.mark.filterwarnings("ignore::pellucid.exceptions.UnseenLevelWarning")
+
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_document_predicts_what_the_model_predicts(kind):

@@ -11,6 +11,9 @@ from export_models import HOSTILE, KINDS, fitted, said
 import pellucid
 from pellucid import kernels as ks
 
+# rows of these tests have levels that training did not have
+pytestmark = pytest.mark.filterwarnings("ignore::pellucid.exceptions.UnseenLevelWarning")
+
 onnx = pytest.importorskip("onnx")
 
 try:

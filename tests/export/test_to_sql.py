@@ -9,6 +9,9 @@ from export_models import HOSTILE, KINDS, dicts, fitted, hard_rows, said
 import pellucid
 from pellucid.export.sql import text as sql_text
 
+# rows of these tests have levels that training did not have
+pytestmark = pytest.mark.filterwarnings("ignore::pellucid.exceptions.UnseenLevelWarning")
+
 duckdb = pytest.importorskip("duckdb")
 pandas = pytest.importorskip("pandas")
 

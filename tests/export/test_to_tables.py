@@ -10,6 +10,9 @@ from export_models import HOSTILE, KINDS, TOWNS, dicts, fitted, said
 
 import pellucid
 
+# rows of these tests have levels that training did not have
+pytestmark = pytest.mark.filterwarnings("ignore::pellucid.exceptions.UnseenLevelWarning")
+
 openpyxl = pytest.importorskip("openpyxl")
 pandas = pytest.importorskip("pandas")
 

@@ -5,7 +5,13 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from pellucid import InterpretableKernelRegressor, plot_effect, plot_effects, plot_importance
+from pellucid import (
+    AdditiveKernelRegressor,
+    InterpretableKernelRegressor,
+    plot_effect,
+    plot_effects,
+    plot_importance,
+)
 from pellucid.effects import Effect, Grid, Importances
 from pellucid.plots.style import PALETTE, pyplot
 
@@ -257,3 +263,24 @@ def test_importances_of_coefficients():
         plot_importance(fitted, top=0)
     with pytest.raises(ValueError, match="no terms"):
         plot_importance(Importances((), np.array([])))
+
+
+def test_one_row_far_out_does_not_squeeze_the_others():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(100, 2))
+    y = np.sin(6 * X[:, 0]) + 2 * X[:, 0] * X[:, 1]
+    X[3, 0] = 5000.0
+    fitted = AdditiveKernelRegressor(interactions=[(0, 1)]).fit(X, y)
+    ax = plot_effect(fitted, "x0")
+    assert ax.get_xlim()[1] < 1.5
+    (note,) = [text.get_text() for text in ax.texts]
+    assert note.startswith("1 % up to 5000: ")
+    inside = fitted.effects_["x0"].values[:-1]
+    assert ax.lines[1].get_ydata().max() == inside.max()
+    if (0, 1) in fitted.terms_:
+        ax = plot_effect(fitted, (0, 1))
+        assert ax.get_xlim()[1] < 1.5
+        assert "up to 5000" in ax.get_title(loc="right")
+    assert "5000 ▸" in fitted.effects_["x0"]._repr_html_()
+    X[3, 0] = 0.5
+    assert not plot_effect(AdditiveKernelRegressor(0).fit(X, y), "x0").texts

@@ -414,3 +414,20 @@ def test_a_long_sequence_stays_in_the_page(visit):
             assert seen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert "300 more letters are not drawn" in seen.page.inner_text("#result")
     seen.check()
+
+
+def test_one_row_far_out_does_not_squeeze_the_others(visit):
+    X, y = frame()
+    X.loc[3, "age"] = 9000.0
+    report = build_report(AdditiveKernelRegressor(interactions=[("age", "dose")]).fit(X, y), X, y, max_rows=5)
+    seen = visit(report)
+    seen.draw_all()
+    card = seen.page.locator("#terms figure", has=seen.page.get_by_role("heading", name="age", exact=True))
+    assert card.locator("svg .outside").count() == 1
+    assert "% up to 9000" in card.locator("svg").text_content()
+    assert "up to 9000" in card.locator("figcaption").inner_text()
+    shown = [float(tick) for tick in card.locator("svg .grid text").all_text_contents() if tick.isdigit()]
+    assert max(shown) <= 80
+    card.locator("summary").click()
+    assert "above, up to 9000" in card.locator("table").inner_text()
+    seen.check()

@@ -208,3 +208,31 @@ def test_the_token_is_asked_for_and_kept_out_of_the_address(models, visit):
     assert token not in seen.page.url
     seen.page.reload()
     seen.page.locator("nav").wait_for()
+
+
+def test_a_range_up_to_the_edge_has_the_rows_beyond_it(visit):
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame({"age": rng.uniform(20, 80, 150), "dose": rng.exponential(2.0, 150)})
+    y = np.sin(X["age"] / 10) + X["dose"]
+    X.loc[3, "age"] = 9000.0
+    seen = visit(create_app(AdditiveKernelRegressor(interactions=0).fit(X, y), X, y))
+    page = seen.go("edit/age")
+    chart = page.locator("#editor-body svg.chart")
+    chart.wait_for()
+    assert "up to 9000" in chart.text_content()
+    box = chart.bounding_box()
+
+    def at(x, y):
+        return box["x"] + x * box["width"], box["y"] + y * box["height"]
+
+    for until, open_end in ((0.8, False), (1.0, True)):
+        page.goto(f"{seen.address}/#edit/dose")
+        seen.go("edit/age").locator("#low-0").wait_for()
+        page.mouse.move(*at(0.5, 0.5))
+        page.mouse.down()
+        page.mouse.move(*at(until, 0.5), steps=4)
+        page.mouse.up()
+        low, high = page.input_value("#low-0"), page.input_value("#high-0")
+        assert 20 < float(low) < 80
+        assert (high == "") is open_end
+    seen.check()

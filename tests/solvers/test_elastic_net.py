@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import ElasticNet, LogisticRegression
 
 from pellucid.losses import Logistic, Squared, SquaredHinge
-from pellucid.solvers.elastic_net import SparseFit, SparseProblem, elastic_net_path, quadratic_path
+from pellucid.solvers.elastic_net import SparseFit, SparseProblem, _Net, elastic_net_path, quadratic_path
 from pellucid.solvers.smooth_hinge import _SmoothHinge
 
 N, P = 200, 30
@@ -95,3 +95,28 @@ def test_float32_columns_are_near():
     problems = (SparseProblem(X.astype(t), T, EQUAL, Logistic()) for t in (np.float64, np.float32))
     exact, rough = (next(elastic_net_path(p, [0.05], 0.9)) for p in problems)
     np.testing.assert_allclose(rough.coef, exact.coef, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", [Logistic(), SquaredHinge()])
+def test_columns_that_join_a_few_at_a_time_give_the_same_path(loss, monkeypatch):
+    rng = np.random.default_rng(0)
+    n, p = 40, 600
+    X = rng.normal(size=(n, p))
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=n) > 0).astype(float)
+    problem = SparseProblem(X, y, np.full(n, 1.0 / n), loss)
+    grid = problem.largest(0.5) * np.geomspace(1.0, 0.02, 6)
+    at_once = list(elastic_net_path(problem, grid, 0.5, tolerance=1e-13))
+    monkeypatch.setattr("pellucid.solvers.elastic_net._ROOM", 1)
+    joined = []
+    newton = _Net._newton
+
+    def counted(net, working, *rest):
+        joined.append(len(working))
+        return newton(net, working, *rest)
+
+    monkeypatch.setattr(_Net, "_newton", counted)
+    few = list(elastic_net_path(problem, grid, 0.5, tolerance=1e-13))
+    assert max(joined) < p / 2
+    for one, other in zip(at_once, few, strict=True):
+        np.testing.assert_allclose(other.coef, one.coef, atol=1e-6)
+        assert other.intercept == pytest.approx(one.intercept, abs=1e-6)

@@ -99,7 +99,7 @@ def fit(
 @_verb
 def predict(
     model: o.Model,
-    table: o.Table,
+    table: o.Rows,
     proba: o.Proba = False,
     interval: o.Interval = None,
     keep: o.Keep = False,
@@ -110,7 +110,8 @@ def predict(
     """Predict the rows of a table with a saved model.
 
     The table needs the columns that the model was fitted on, in any order; others are ignored. If it has the
-    target too, the score is told on standard error.
+    target too, the score is told on standard error. Of a folder of Parquet files the rows are read, predicted
+    and written block by block.
     """
     _do("predict", locals())
 

@@ -12,8 +12,9 @@ from pellucid.cli.errors import UserError, sentence
 from pellucid.cli.options import Roles
 from pellucid.cli.rivals import Contestant, contestant, usual
 from pellucid.cli.scores import MAIN
-from pellucid.cli.tables import read_table, write_table
+from pellucid.cli.tables import read_table
 from pellucid.cli.training import Training, held_out_rows, training_rows
+from pellucid.cli.writing import write_table
 from pellucid.effects.measures import TITLES, as_words
 from pellucid.effects.summary import counted
 

@@ -11,10 +11,10 @@ import pandas as pd
 from pellucid.cli.console import show, show_json, show_table, working
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import understand
-from pellucid.cli.predict import targets
 from pellucid.cli.stored import Stored, load_model
 from pellucid.cli.table_spec import no_column
 from pellucid.cli.tables import Source, read_table
+from pellucid.cli.tally import targets
 from pellucid.cli.training import with_target
 from pellucid.effects.comparison import ModelComparison
 

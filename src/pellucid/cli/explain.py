@@ -1,6 +1,7 @@
 """``pellucid explain``: what a model says as a whole, one term of it, or why one prediction is what it is."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from pellucid.cli.console import say, show, show_json, show_table
 from pellucid.cli.errors import UserError
 from pellucid.cli.parts import counts_parts, motifs_document, reads_objects, tell_motifs, tell_parts
 from pellucid.cli.stored import Stored, load_model
-from pellucid.cli.tables import read_table, write_table
+from pellucid.cli.tables import read_table
+from pellucid.cli.writing import write_table
+from pellucid.data.unseen import collecting
 from pellucid.effects import explain_row
 from pellucid.effects.parts import without_parts
 from pellucid.effects.summary import counted
@@ -76,6 +79,10 @@ def _explain_one(
             f"{type(stored.model).__name__} has neither terms nor coefficients, so its predictions have no "
             f"contributions; fit additive, sparse-additive, isk or interpretable instead."
         )
+    with collecting() as unseen:  # in this row alone
+        stored.rows(replace(source, frame=source.frame.iloc[[number - 1]]))
+        stored.model.predict(one)
+    stored.tell_unseen(unseen)
     told = explain_row(stored.model, one, output=_output(stored, output))
     if stored.spec is not None and (stored.spec.exposure or stored.spec.offset):
         say("The prediction is for exposure 1 and offset 0.")

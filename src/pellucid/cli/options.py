@@ -47,6 +47,12 @@ class Roles(TypedDict, total=False):
 
 # -------------------------------------------------------------------------- the table
 Table = Annotated[str, typer.Argument(metavar="TABLE", help="File with the rows, or - for standard input.")]
+Rows = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE", help="File with the rows, a folder of Parquet files, or - for standard input."
+    ),
+]
 RowTable = Annotated[
     str | None,
     typer.Argument(metavar="TABLE", help="Table with the row to explain; - takes CSV or JSON."),

@@ -8,10 +8,10 @@ import pandas as pd
 
 from pellucid.cli.console import say, show, show_json, working
 from pellucid.cli.errors import UserError
-from pellucid.cli.predict import targets
 from pellucid.cli.stored import load_model
 from pellucid.cli.table_spec import no_column, numbers_of
 from pellucid.cli.tables import read_table
+from pellucid.cli.tally import targets
 from pellucid.cli.training import with_target
 from pellucid.effects.summary import counted
 

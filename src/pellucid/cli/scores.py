@@ -22,13 +22,27 @@ def measure(
     model: Any, X: Any, y: np.ndarray, task: str, weight: Any = None, known: dict[str, Any] | None = None
 ) -> dict[str, float]:
     """Measures of a fitted model on some rows."""
-    weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
-    known = known or {}
+    known, P = known or {}, None
     if task == "classification":
         known = {key: values for key, values in known.items() if key == "offset"}
         P = predict(model, X, known, "predict_proba") if hasattr(model, "predict_proba") else None
-        return measures_of_classes(y, predict(model, X, known), model.classes_.tolist(), weight, P)
-    y, mu = np.asarray(y, dtype=float), predict(model, X, known)
+    return measure_answers(model, y, (predict(model, X, known), P), task, weight, known)
+
+
+def measure_answers(
+    model: Any,
+    y: np.ndarray,
+    answers: tuple[np.ndarray, np.ndarray | None],
+    task: str,
+    weight: Any = None,
+    known: dict[str, Any] | None = None,
+) -> dict[str, float]:
+    """Measures of what a fitted model said of some rows."""
+    weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+    known, (mu, P) = known or {}, answers
+    if task == "classification":
+        return measures_of_classes(y, mu, model.classes_.tolist(), weight, P)
+    y = np.asarray(y, dtype=float)
     losses = losses_of(model)
     if losses and losses[0].name not in ("squared", "poisson"):
         return outcome_of(losses, y, mu, weight, **known).measures()

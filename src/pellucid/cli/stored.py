@@ -1,19 +1,20 @@
 """A model file with its spec: what ``predict``, ``explain``, ``report`` and ``info`` begin with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 import pellucid
-from pellucid.cli.console import say
+from pellucid.cli.console import say, warn
 from pellucid.cli.errors import UserError
 from pellucid.cli.formula import check_objects
 from pellucid.cli.kinds import understand
 from pellucid.cli.table_spec import TableSpec
 from pellucid.cli.tables import Source
+from pellucid.data.unseen import Unseen
 from pellucid.effects.terms import columns_read
 from pellucid.exceptions import ModelFileError
 from pellucid.export import describe
@@ -48,14 +49,27 @@ class Stored:
         assert self.spec is not None
         return self.spec.pick(source, read=self._read)
 
-    def known(self, source: Source) -> dict[str, np.ndarray]:
+    def known(self, source: Source, *, tell: bool = True) -> dict[str, np.ndarray]:
         """Exposure and offset of a table; says so where the table has none."""
         if self.spec is None:
             return {}
         found, absent = self.spec.known(source)
-        for name in absent:
+        for name in absent if tell else ():
             say(f"{source.name} has no column {name}: predictions are for exposure 1 and offset 0.")
         return found
+
+    def tell_unseen(self, unseen: Unseen) -> None:
+        """Tell of levels that training did not have, in columns that the model reads."""
+        message = unseen.message(columns_read(self.model))
+        if message:
+            warn(message)
+
+    @property
+    def task(self) -> str:
+        """What the model is for: classification, counts or regression."""
+        if self.spec is not None and self.spec.task:
+            return self.spec.task
+        return "classification" if hasattr(self.model, "classes_") else "regression"
 
     def _by_names(self, source: Source) -> pd.DataFrame:
         """A table for a model that was saved from Python: its features by name, or by number."""
@@ -69,6 +83,17 @@ class Stored:
                     f"{len(frame.columns)} columns."
                 )
             return frame.apply(lambda c: understand(c, comma=source.comma).values).to_numpy()
+        return self._spec_for(source).pick(source, read=self._read)
+
+    def settled(self, source: Source) -> Self:
+        """The same with the kinds of the features as they are in this table, for more rows like these."""
+        if self.spec is not None or getattr(self.model, "feature_names_in_", None) is None:
+            return self
+        return replace(self, spec=self._spec_for(source))
+
+    def _spec_for(self, source: Source) -> TableSpec:
+        """What has to be known to use a table for a model that was saved from Python."""
+        names, frame = self.model.feature_names_in_, source.frame
         kinds = {str(c.name): _kind(c) for c in getattr(self.model, "columns_", ())}
         spec = TableSpec(columns={str(name): kinds.get(str(name), "") for name in names})
         told = {
@@ -76,9 +101,8 @@ class Stored:
             for name, kind in spec.columns.items()
             if name in frame.columns
         }
-        return TableSpec(columns={name: told.get(name, "number") for name in spec.columns}).pick(
-            source, read=self._read
-        )
+        target = getattr(self.model, "roles_", {}).get("y", "")
+        return TableSpec(target=target, columns={name: told.get(name, "number") for name in spec.columns})
 
 
 def _kind(column: Any) -> str:

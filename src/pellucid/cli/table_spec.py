@@ -11,6 +11,7 @@ import pandas as pd
 from pellucid.cli.errors import UserError
 from pellucid.cli.kinds import convert
 from pellucid.cli.tables import Source
+from pellucid.data.unseen import listening
 from pellucid.export.model_file.fields import fits
 
 MISSING = "(missing)"
@@ -119,7 +120,16 @@ class TableSpec:
             else:
                 text = _text(X[name])
                 made |= {f"{name}={level}": (text == level).astype(float) for level in self.levels[name]}
+                self._note_unseen(name, text)
         return pd.DataFrame(made)
+
+    def _note_unseen(self, name: str, text: pd.Series) -> None:
+        """Note levels that have no column of their own, if somebody listens."""
+        listener, levels = listening(), self.levels[name]
+        if listener is None or not 1 < len(levels) < _MOST_LEVELS:  # of two only one has, rare ones have none
+            return
+        count = text[~text.isin([*levels, MISSING])].value_counts(sort=False)
+        listener.add(name, {str(level): int(n) for level, n in count.items()})
 
     def known(self, source: Source) -> tuple[dict[str, np.ndarray], list[str]]:
         """Exposure and offset of a table, and the names of those that the model had and the table has not."""

@@ -1,14 +1,11 @@
-"""Tables from files and standard input, and back: CSV, TSV, Parquet, Arrow (Feather), Excel, JSON."""
+"""Tables from files and standard input: CSV, TSV, Parquet, Arrow (Feather), Excel, JSON."""
 
 import csv
 import io
 import json
-import os
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,7 +13,7 @@ from pellucid.cli.console import say, working
 from pellucid.cli.errors import UserError, need
 from pellucid.data.table import check_names
 
-_BY_ENDING = {
+BY_ENDING = {
     ".csv": "csv",
     ".txt": "csv",
     ".tsv": "tsv",
@@ -32,7 +29,7 @@ _BY_ENDING = {
     ".jsonl": "json",
     ".ndjson": "json",
 }
-ENDINGS = ", ".join(_BY_ENDING)
+ENDINGS = ", ".join(BY_ENDING)
 _LARGE = 2_000_000  # bytes from which reading is shown as work
 _SPEED = 10_000_000  # bytes per second that are expected then
 
@@ -57,7 +54,7 @@ def read_table(place: str, *, sheet: str | None = None) -> Source:
     size = path.stat().st_size  # a missing file ends here
     if size == 0:
         raise UserError(f"{path.name!r} is empty.")
-    kind = _BY_ENDING.get(path.suffix.lower())
+    kind = BY_ENDING.get(path.suffix.lower())
     if kind is None:
         raise UserError(f"{path.name!r} has an ending that is not known here; known are {ENDINGS}.")
     if size < _LARGE:
@@ -171,41 +168,3 @@ def _checked(source: Source) -> Source:
 def _counts_rows(column: pd.Series) -> bool:
     numbers = pd.to_numeric(column, errors="coerce")
     return bool((numbers.diff().iloc[1:] == 1).all()) and numbers.iloc[0] in (0, 1)
-
-
-# ---------------------------------------------------------------------- writing
-def write_table(frame: pd.DataFrame, place: str | None) -> None:
-    """Write a table to a file, all of it or nothing, or as CSV to standard output."""
-    if place is None or place == "-":
-        frame.to_csv(sys.stdout, index=False, lineterminator="\n")
-        return
-    kind = _BY_ENDING.get(Path(place).suffix.lower())
-    if kind is None:
-        raise UserError(f"{place!r} has an ending that is not known here; known are {ENDINGS}.")
-    if kind == "excel":
-        need("openpyxl", "Writing Excel workbooks")
-    target = Path(place)
-    if not target.parent.is_dir():
-        raise UserError(f"There is no folder {str(target.parent)!r}.")
-    handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}.", suffix=target.suffix)
-    os.close(handle)
-    try:
-        _write(frame, kind, beside)
-        os.chmod(beside, 0o644)
-        os.replace(beside, target)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-
-
-def _write(frame: pd.DataFrame, kind: str, path: Any) -> None:
-    if kind in ("csv", "tsv"):
-        frame.to_csv(path, index=False, sep="\t" if kind == "tsv" else ",", lineterminator="\n")
-    elif kind == "parquet":
-        frame.to_parquet(path, index=False)
-    elif kind == "arrow":
-        frame.to_feather(path)
-    elif kind == "excel":
-        frame.to_excel(path, index=False)
-    else:
-        frame.to_json(path, orient="records", indent=2)

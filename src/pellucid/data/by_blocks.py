@@ -11,27 +11,35 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid._settings import current
+from pellucid.data.roles import from_columns, remembers_roles
 from pellucid.data.source import ROLES, Block, LocalSource
 from pellucid.data.source_kinds import as_source, is_source
 from pellucid.data.table import as_frame
+from pellucid.data.unseen import tells_unseen
 from pellucid.exceptions import NotEnoughMemoryError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _COPIES = 4  # of a table during a fit, at least
+_KNOWN = ("offset", "exposure")  # known parts of the linear predictor, which new rows have too
 
 
 def in_blocks(method: F) -> F:
     """Let a method that makes something of each row of ``X`` take rows that come in blocks.
 
     What it makes of the blocks is put together: as an array or, for Dask collections, as a Dask array that is
-    computed when it is asked for. Columns that the model does not know are left aside.
+    computed when it is asked for. Columns that the model does not know are left aside. Offset and exposure
+    may be names of columns. Levels that training did not have are told once, see
+    :mod:`~pellucid.data.unseen`.
     """
 
     @wraps(method)
     def by_block(self: Any, X: Any, *more: Any, **known: Any) -> Any:
-        asked = more or not known.keys() <= set(ROLES)  # for more than one array
+        asked = more or not known.keys() <= set(_KNOWN)  # for more than one array
         if type(X) is np.ndarray or asked or not getattr(self, "_reads_vectors", True) or not is_source(X):
+            if any(isinstance(known.get(role), str) for role in _KNOWN):
+                X, found = from_columns(X, {role: known.get(role) for role in _KNOWN})
+                known |= found
             return method(self, X, *more, **known)
         check_is_fitted(self)
         source = as_source(X, **known)
@@ -41,7 +49,7 @@ def in_blocks(method: F) -> F:
             return np.concatenate([work(block) for block in source.blocks()])
         return source.mapped(work)  # type: ignore[attr-defined]
 
-    return cast(F, by_block)
+    return cast(F, tells_unseen(by_block))
 
 
 def read_as_table(fit: F) -> F:
@@ -73,7 +81,7 @@ def read_as_table(fit: F) -> F:
             )
         return fit(self, table.X, table.given.get("y"), **{k: v for k, v in table.given.items() if k != "y"})
 
-    return cast(F, of_table)
+    return cast(F, remembers_roles(of_table))
 
 
 @dataclass(frozen=True)
@@ -91,4 +99,5 @@ class _OfBlock:
             if absent:
                 raise ValueError(f"{block.where}: there is no column {absent[0]!r}, which the model reads.")
             X = frame.select([str(name) for name in names]).to_native()
-        return getattr(self.model, self.method)(X, **block.given)
+        known = {role: block.given[role] for role in _KNOWN if role in block.given}
+        return getattr(self.model, self.method)(X, **known)

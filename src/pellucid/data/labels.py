@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
-from pellucid.data.targets import as_target
+from pellucid.data.targets import as_target, one_column
 
 
 def check_labels(y: Any, rows: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -19,7 +19,7 @@ def check_labels(y: Any, rows: Any, weight: np.ndarray) -> tuple[np.ndarray, np.
     """
     if y is None:
         raise ValueError("This classifier requires y to be passed, but the target y is None.")
-    y = column_or_1d(as_target(y, one=True), warn=True)
+    y = one_column(as_target(y, one=True))
     assert_all_finite(y, input_name="y")
     if y.dtype == object and any(label is None for label in y):
         row = next(i for i, label in enumerate(y) if label is None)

@@ -1,5 +1,6 @@
 """Rows that a kernel compares: numbers, columns with levels, objects, or rows of a kernel matrix."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -7,8 +8,9 @@ from sklearn.gaussian_process.kernels import Kernel as ForeignKernel
 from sklearn.utils.validation import validate_data
 
 from pellucid.data.beyond import refuse_rows_beyond_memory
-from pellucid.data.cells import cells_of, is_numeric
-from pellucid.data.table import columns_of_formula
+from pellucid.data.cells import cells_of, is_numeric, level_name
+from pellucid.data.table import feature_frame
+from pellucid.data.unseen import listening
 from pellucid.kernels import Constant, Kernel, Precomputed, Restricted
 from pellucid.kernels.base import object_rows
 from pellucid.kernels.checks import is_missing
@@ -23,11 +25,49 @@ def check_rows(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> np.ndarra
     categories may see columns of strings. Functions of two objects may see anything that has a length.
     Kernels of strings, graphs and molecules see a list of these, or a column of a table that ``on`` names;
     columns that the kernel does not read are not looked at then.
+
+    Levels of the columns that are compared as categories are remembered in training (``reset``), so that
+    others can be told of later.
     """
+    rows = _rows_of(estimator, X, kernel, reset=reset)
+    if reset:
+        vars(estimator).pop("levels_", None)
+    listener = listening()
+    if isinstance(kernel, Kernel) and kernel.reads_levels and (reset or listener is not None):
+        levels = _levels(estimator, rows, kernel)
+        if reset:
+            most = max(len(rows), 4) // 2  # a column with more only names the rows
+            estimator.levels_ = {
+                name: tuple(counts) for name, counts in levels.items() if len(counts) <= most
+            }
+        elif listener is not None:
+            for name, known in getattr(estimator, "levels_", {}).items():
+                seen = set(known)
+                listener.add(name, {v: n for v, n in levels.get(name, {}).items() if v not in seen})
+    return rows
+
+
+def _levels(estimator: Any, rows: Any, kernel: Kernel) -> dict[str, dict[str, int]]:
+    """Names of the levels in columns that a kernel compares as categories, with the number of their rows."""
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2:
+        return {}
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None:
+        kernel = kernel.bind([str(name) for name in names])
+    found = {}
+    for column in sorted(_columns_read(kernel, rows.shape[1], levels=True)):
+        values = rows[:, column].tolist()
+        counts = Counter(level_name(v) for v in values if not is_missing(v))
+        found[str(column if names is None else names[column])] = dict(counts)
+    return found
+
+
+def _rows_of(estimator: Any, X: Any, kernel: Any, *, reset: bool) -> Any:
+    """The rows, by the way in which they come."""
     of_objects = isinstance(kernel, Kernel) and kernel.reads_objects
     if not (of_objects and isinstance(X, str)):  # which is one object rather than a path
         refuse_rows_beyond_memory(estimator, X)
-    frame = columns_of_formula(estimator, X, reset=reset)
+    frame = feature_frame(estimator, X, reset=reset)
     text = []
     if frame is not None:
         X = frame.to_native()
@@ -126,15 +166,15 @@ def _structured_rows(estimator: Any, X: Any, kernel: Kernel, frame: Any, *, rese
     return kernel.read_objects(rows)
 
 
-def _columns_read(kernel: Kernel, n_columns: int) -> set[int]:
-    """Numbers of the columns that some part of a kernel reads."""
+def _columns_read(kernel: Kernel, n_columns: int, *, levels: bool = False) -> set[int]:
+    """Numbers of the columns that some part of a kernel reads, or of those that it compares as categories."""
+    if isinstance(kernel, Constant) or (levels and not kernel.reads_levels):
+        return set()
     if isinstance(kernel, Restricted):
         return {position % n_columns for position in kernel._positions or []}
-    if isinstance(kernel, Constant):
-        return set()
     if not kernel.children:
         return set(range(n_columns))
-    return set().union(*(_columns_read(child, n_columns) for child in kernel.children))
+    return set().union(*(_columns_read(child, n_columns, levels=levels) for child in kernel.children))
 
 
 def _mixed_rows(estimator: Any, X: Any, frame: Any, *, reset: bool) -> np.ndarray:

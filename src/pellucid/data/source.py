@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Real
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import narwhals as nw
@@ -140,6 +141,8 @@ class Source(ABC):
     """Names of the features; ``None`` for matrices."""
     keeps: bool = True
     """Whether rows that fit in memory may be kept from one pass to the next."""
+    by_name: Mapping[str, str] = MappingProxyType({})
+    """Names of the columns that are no features, by their roles."""
 
     @property
     @abstractmethod

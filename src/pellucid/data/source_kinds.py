@@ -130,8 +130,8 @@ class TableSource(LocalSource):
         if frame is None and not (hasattr(X, "shape") and len(X.shape) == 2):
             raise ValueError("y by name needs a table with named columns.")
         self._X, self.n_rows = (X, len(X)) if frame is None else (frame.to_native(), len(frame))
-        self._by_name, self._arrays = split_roles(roles, self.n_rows)
-        head, _ = take_roles(self._piece(0, min(5, self.n_rows)).X, self._by_name, "The table")
+        self.by_name, self._arrays = split_roles(roles, self.n_rows)
+        head, _ = take_roles(self._piece(0, min(5, self.n_rows)).X, self.by_name, "The table")
         self._head = head
         wrapped = as_frame(head)
         self.names = None if wrapped is None else tuple(map(str, wrapped.columns))
@@ -144,7 +144,7 @@ class TableSource(LocalSource):
     @property
     def roles(self) -> tuple[str, ...]:
         """What comes with the rows."""
-        return (*self._by_name, *self._arrays)
+        return (*self.by_name, *self._arrays)
 
     def describe(self) -> str:
         """What the rows are."""
@@ -160,7 +160,7 @@ class TableSource(LocalSource):
         for start in range(0, self.n_rows, size):
             stop = min(start + size, self.n_rows)
             piece, where = self._piece(start, stop), f"Rows {start} to {stop - 1}"
-            X, given = take_roles(piece.X, self._by_name, where)
+            X, given = take_roles(piece.X, self.by_name, where)
             X = np.asarray(X) if isinstance(X, np.memmap) else X
             yield Block(X, {**piece.given, **given}, where)
 
@@ -169,7 +169,7 @@ class _Pieced(LocalSource):
     """Tables that come one after another, each with the columns of the first."""
 
     def __init__(self, roles: Mapping[str, Any]) -> None:
-        self._by_name, self._arrays = split_roles(roles, self.n_rows)
+        self.by_name, self._arrays = split_roles(roles, self.n_rows)
         first = next(iter(self.pieces()), None)
         if first is None:
             raise ValueError(f"{self.describe()} has no rows.")
@@ -198,7 +198,7 @@ class _Pieced(LocalSource):
         """The tables, without the columns that have a role."""
         start = 0
         for table, along, where in self._tables():
-            X, given = take_roles(table, self._by_name, where)
+            X, given = take_roles(table, self.by_name, where)
             stop = start + len(X)
             arrays = {role: values[start:stop] for role, values in self._arrays.items()}
             yield Block(X, {**arrays, **along, **given}, where)

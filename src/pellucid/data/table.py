@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from pellucid.data.beyond import refuse_rows_beyond_memory
 from pellucid.data.cells import Cells, cells_of
 from pellucid.data.dates import day_of
+from pellucid.data.unseen import listening
 
 UNKNOWN = -1.0
 """Code of a level that was not among the training rows."""
@@ -36,6 +37,23 @@ class Column:
     """Levels of a categorical column in the order of their codes; ``None`` for numbers."""
     dates: bool = False  # whether the column came as dates; they are read as days since 1970
     ordered: bool = False  # whether the table declared an order of the levels, which is that of ``levels``
+
+    def unseen(self, cells: Cells) -> dict[str, int]:
+        """Levels of the cells that training did not have, with the number of their rows.
+
+        There are none where the model keeps no levels, or gathers the rare ones.
+        """
+        if not self.levels or OTHER in self.levels:
+            return {}
+        if cells.names is None:
+            cells = Cells.of_levels(cells.name, cells.codes.tolist())
+        known = set(map(str, self.levels))
+        strange = [k for k, name in enumerate(cells.names or ()) if name not in known]
+        if not strange:
+            return {}
+        codes = np.asarray(cells.codes)
+        count = np.bincount(codes[codes >= 0], minlength=len(cells.names or ()))
+        return {(cells.names or ())[k]: int(count[k]) for k in strange if count[k]}
 
     def code(self, cells: Cells) -> np.ndarray:
         """Cells as the numbers or codes that training would have given them."""
@@ -101,8 +119,11 @@ class Table:
             _refuse(np.isnan(self.array), "NaN or missing values", columns)
             return np.asarray(self.array, dtype=np.float64)
         out = np.empty((len(self), len(columns)), order="F")
+        listener = listening()
         for j, (column, cells) in enumerate(zip(columns, self.cells, strict=True)):
             out[:, j] = column.code(cells)
+            if listener is not None and column.levels:
+                listener.add(column.name, column.unseen(cells))
         _refuse(np.isinf(out), "infinity or a value too large for dtype('float64')", columns)
         if complete:
             _refuse(np.isnan(out), "NaN or missing values", columns)
@@ -159,21 +180,41 @@ def as_frame(X: Any, what: str = "X") -> Any:
     return frame
 
 
-def columns_of_formula(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """The data frame that ``X`` is, with the columns that a formula named and no others; ``None`` for arrays.
+def feature_frame(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """The data frame that ``X`` is, without columns that a fit named for something else; ``None`` for arrays.
 
-    A fit without a formula (``reset``) forgets the one of a fit before.
+    A model of a formula sees the columns that this named and no others. One whose fit took targets or weights
+    by their names does not see these columns. A new fit (``reset``) forgets what those before named.
     """
     frame = as_frame(X)
     if reset:
         vars(estimator).pop("formula_", None)
-    if frame is None or "formula_" not in vars(estimator):
+        vars(estimator).pop("roles_", None)
+    if frame is None:
+        return None
+    aside = _columns_aside(estimator)
+    if aside.intersection(frame.columns):
+        frame = frame.select([name for name in frame.columns if name not in aside])
+    if "formula_" not in vars(estimator):
         return frame
     names = [str(name) for name in estimator.feature_names_in_]
     absent = [name for name in names if name not in frame.columns]
     if absent:
         raise ValueError(f"The table has no column {absent[0]!r}, which {estimator.formula_!r} names.")
     return frame.select(names)
+
+
+def without_roles(estimator: Any, X: Any) -> Any:
+    """A table without the columns that the fit of a model named for something else than features."""
+    frame, aside = as_frame(X), _columns_aside(estimator)
+    if frame is None or not aside.intersection(frame.columns):
+        return X
+    return frame.select([name for name in frame.columns if name not in aside]).to_native()
+
+
+def _columns_aside(estimator: Any) -> set[str]:
+    roles = getattr(estimator, "roles_", None) or {}
+    return set(roles.values()).difference(getattr(estimator, "feature_names_in_", ()))
 
 
 def collected(X: Any, what: str = "X") -> Any:
@@ -197,7 +238,7 @@ def enter_table(estimator: Any, X: Any, *, reset: bool, least: int = 1) -> Table
     In training (``reset``) it must have at least ``least`` columns.
     """
     refuse_rows_beyond_memory(estimator, X)
-    frame = columns_of_formula(estimator, X, reset=reset)
+    frame = feature_frame(estimator, X, reset=reset)
     if frame is not None:
         X = frame.to_native()
         validate_data(estimator, X, reset=reset, skip_check_array=True)

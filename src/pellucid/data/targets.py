@@ -4,8 +4,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
+from pellucid._callers import warn_caller
 from pellucid.data.table import as_frame
 from pellucid.linalg import power_of_two
 
@@ -38,7 +40,19 @@ def check_targets(y: Any, X: Any, *, one: bool = False) -> np.ndarray:
     if Y.ndim > 2:
         raise ValueError(f"y must have one or two dimensions, got {Y.ndim}.")
     check_consistent_length(X, Y)
-    return column_or_1d(Y, warn=True) if one else Y
+    return one_column(Y) if one else Y
+
+
+def one_column(y: Any) -> np.ndarray:
+    """``y`` of shape (n,); says so where it comes as a column."""
+    shape: tuple[int, ...] = np.shape(y) if isinstance(y, list | tuple) else getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] == 1:
+        warn_caller(
+            "A column-vector y was passed when a 1d array was expected: pass y of shape (n,), for example by "
+            "y.ravel().",
+            DataConversionWarning,
+        )
+    return column_or_1d(y)
 
 
 def check_offset(offset: Any, exposure: Any, n_rows: int, *, log_link: bool) -> np.ndarray:

@@ -1,12 +1,12 @@
 """What the rows count for: observations, or precisions that only compare rows with each other."""
 
-import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from pellucid._callers import warn_caller
 from pellucid.exceptions import WeightWarning
 
 READINGS = ("auto", "counts", "precision")
@@ -52,13 +52,12 @@ def taken_for_precisions(mean: float, reading: str) -> bool:
     if reading not in READINGS:
         raise ValueError(f"weights must be 'auto', 'counts' or 'precision', got {reading!r}.")
     if reading == "auto" and not counts_observations(mean, reading):
-        warnings.warn(
+        warn_caller(
             f"sample_weight has a mean of {mean:.3g}, so it is taken for precisions: weights are divided by "
             f"their mean and only compare rows. Pass weights='precision' if this is meant, or "
             f"weights='counts' if a row stands for as many observations as its weight says "
             f"(--weights-as on the command line).",
             WeightWarning,
-            stacklevel=5,
         )
         return True
     return reading == "precision"

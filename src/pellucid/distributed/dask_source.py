@@ -52,15 +52,15 @@ class DaskSource(Source):
 
     def __init__(self, X: Any, roles: Mapping[str, Any]) -> None:
         self._X = X.rechunk({1: -1}) if isinstance(X, da.Array) else X
-        self._by_name, arrays = split_roles(roles, None)
+        self.by_name, arrays = split_roles(roles, None)
         is_frame = not isinstance(X, da.Array)
-        if self._by_name and not is_frame:
+        if self.by_name and not is_frame:
             raise ValueError("y and weights by name need a data frame; with an array, pass arrays.")
         if is_frame:
-            for role, name in self._by_name.items():
+            for role, name in self.by_name.items():
                 if name not in X.columns:
                     raise ValueError(f"There is no column {name!r} to be {role}.")
-            aside = set(self._by_name.values())
+            aside = set(self.by_name.values())
             self.names = tuple(str(name) for name in X.columns if name not in aside)
             self._n_features = len(self.names)
         else:
@@ -105,7 +105,7 @@ class DaskSource(Source):
     @property
     def roles(self) -> tuple[str, ...]:
         """What comes with the rows."""
-        return (*self._by_name, *self._arrays)
+        return (*self.by_name, *self._arrays)
 
     def describe(self) -> str:
         """What the rows are."""
@@ -116,7 +116,7 @@ class DaskSource(Source):
         for k, part in enumerate(self._parts):
             (table,) = compute(delayed(_first)(part))
             if len(table):
-                return take_roles(table, self._by_name, f"Partition {k}")[0]
+                return take_roles(table, self.by_name, f"Partition {k}")[0]
         raise ValueError(f"{self.describe()} has no rows.")
 
     def first_rows(self, most: int) -> Block | None:
@@ -171,7 +171,7 @@ class DaskSource(Source):
         return range(len(self._parts))
 
     def _plan(self, k: int) -> tuple[Any, ...]:
-        return k, self.names, self._n_features, tuple(self._by_name.items()), tuple(self._arrays)
+        return k, self.names, self._n_features, tuple(self.by_name.items()), tuple(self._arrays)
 
     def _inputs(self, k: int) -> list[Any]:
         return [self._parts[k], *(parts[k] for parts in self._arrays.values())]

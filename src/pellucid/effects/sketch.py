@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.effects.visible import in_view
+
 if TYPE_CHECKING:
     from pellucid.effects.terms import Effect
 
@@ -17,6 +19,7 @@ _MOST_LEVELS = 24
 
 def effect_svg(effect: Effect) -> str:
     """The picture; all text in it is escaped, and it brings no script and no style sheet."""
+    effect, beyond = in_view(effect)
     if len(effect.grids) == 2:
         body, high = _map(effect), _HIGH + 60
     elif effect.grids[0].levels:
@@ -24,12 +27,19 @@ def effect_svg(effect: Effect) -> str:
     else:
         body, high = _curve(effect), _HIGH
     title = f'<text x="{_LEFT}" y="15" font-size="13" font-weight="600">{escape(effect.name)}</text>'
+    if beyond:
+        title += _aside("; ".join(f"{one.to:.4g} {'▸' if one.above else '◂'}" for one in beyond))
     size = f'viewBox="0 0 {_WIDE} {high}" width="{_WIDE}" height="{high}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" '
         f'aria-label="Effect of {escape(effect.name, quote=True)}" font-family="sans-serif" '
         f'font-size="11" fill="currentColor">{title}{body}</svg>'
     )
+
+
+def _aside(text: str) -> str:
+    """A remark in the upper right corner."""
+    return f'<text x="{_WIDE - 4}" y="15" text-anchor="end" fill="#777777">{escape(text)}</text>'
 
 
 def _curve(effect: Effect) -> str:

@@ -1,10 +1,9 @@
 """Factorisations of symmetric positive definite matrices, in place, with one jitter policy."""
 
-import warnings
-
 import numpy as np
 from scipy.linalg import eigh, lapack
 
+from pellucid._callers import warn_caller
 from pellucid.exceptions import IllConditionedWarning, IndefiniteKernelError
 from pellucid.linalg.centering import rank_one_update
 
@@ -51,11 +50,10 @@ def cholesky_in_place(A: np.ndarray) -> np.ndarray:
             )
         np.fill_diagonal(A, diagonal + jitter)
     if jitter:
-        warnings.warn(
+        warn_caller(
             f"The kernel matrix plus ridge is numerically singular; {jitter:.2g} was added to its diagonal. "
             f"Results are those of a slightly larger alpha: raise alpha to be rid of this warning.",
             IllConditionedWarning,
-            stacklevel=2,
         )
     return L
 

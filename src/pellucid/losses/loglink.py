@@ -1,10 +1,9 @@
 """Losses with the logarithm as link: Poisson counts and gamma amounts."""
 
-import warnings
-
 import numpy as np
 from scipy.special import logsumexp
 
+from pellucid._callers import warn_caller
 from pellucid.exceptions import RateWarning
 from pellucid.losses.base import Loss
 from pellucid.losses.exponential import bent_exp, bent_exp_curvature, bent_exp_slope, excess
@@ -25,13 +24,12 @@ def whole_counts(y: np.ndarray, weight: np.ndarray | None, name: str) -> np.ndar
     if _is_whole(y):
         return whole
     if weight is None or not _is_whole(y * weight):
-        warnings.warn(
+        warn_caller(
             f"The {name} loss is for whole counts, got {y[np.abs(y - whole) > 1e-9].flat[0]:g}. "
             f"Fractions are taken as rates per unit of weight. Pass counts as y and what they were "
             f"divided by as exposure=, or rates as y and the exposure as sample_weight=; for positive "
             f"amounts use loss='gamma'.",
             RateWarning,
-            stacklevel=5,
         )
     return y
 

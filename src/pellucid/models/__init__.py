@@ -15,7 +15,9 @@ from pellucid.models.isk.regressor import ISKRegressor
 from pellucid.models.merging.merge import merge
 from pellucid.models.reading.attribution import shapley_values, sobol_shares
 from pellucid.models.reading.by_hand import edit_by_hand
-from pellucid.models.reading.comparison import compare, drift, fairness
+from pellucid.models.reading.comparison import compare
+from pellucid.models.reading.drift import drift
+from pellucid.models.reading.fairness import fairness
 from pellucid.models.ridge.classifier import KernelRidgeClassifier
 from pellucid.models.ridge.fisher import KernelFisherDiscriminant
 from pellucid.models.ridge.regressor import KernelRidge

@@ -7,12 +7,12 @@ import numpy as np
 from pellucid.effects.explanation import scale_of
 from pellucid.effects.term_table import find_effect
 from pellucid.effects.terms import Effect, Grid
+from pellucid.effects.visible import Beyond, in_view
 from pellucid.plots.names import labels, wrapped
 from pellucid.plots.pairs import draw_pair
 from pellucid.plots.style import GREY, crowded, line_style, new_axes, pyplot, thin_ticks, tidy
 
 _STRIP = 0.1  # height of the strip that shows where the data are, as a share of the axes
-_OUTSIDE = 0.005  # share of the rows at either end that may be left out of a picture
 _MOST_LEVELS = 30
 
 
@@ -29,6 +29,7 @@ def plot_effect(
 
     One feature is drawn as a curve with its band, levels as points with bars, missing values apart at the
     right. Below, a strip shows where the data are. A pair is drawn as a heat map, blank where there are none.
+    A few rows so far out that all others would be squeezed into a corner are left out, and named at the edge.
 
     Parameters
     ----------
@@ -143,13 +144,12 @@ def _note(ax: Any, text: str) -> None:
 def _curve(
     grid: Grid, shown: list[Effect], names: list[str], band: float | None, density: bool, ax: Any
 ) -> None:
+    seen = [in_view(effect) for effect in shown]
+    shown = [effect for effect, _ in seen]
+    _edges(ax, seen[0][1], alone=len(shown) == 1)
+    grid = shown[0].grids[0]
     m, rows = len(grid) - int(grid.missing), shown[0].density
     x = np.asarray(grid.points[:m], dtype=float)
-    bulk = _bulk(x, rows[:m])
-    x = x[bulk]
-    if len(x) < m:
-        share = 100 * (1 - rows[bulk].sum() / max(rows[:m].sum(), 1e-300))
-        _note(ax, f"{share:.2g} % of the rows lie outside")
     low, high = (float(x[0]), float(x[-1])) if len(x) else (0.0, 1.0)
     span = (high - low) or 1.0
     ax.axhline(0.0, color=GREY, linewidth=1)
@@ -157,37 +157,36 @@ def _curve(
     for place, effect in enumerate(shown):
         values, se = effect.values, effect.se
         style = line_style(place)
-        ax.plot(x, values[bulk], linewidth=2, label=names[place], **style)
+        ax.plot(x, values[:m], linewidth=2, label=names[place], **style)
         if se is not None and band:
-            reach = band * se[bulk]
+            reach = band * se[:m]
             ax.fill_between(
-                x, values[bulk] - reach, values[bulk] + reach, color=style["color"], alpha=0.2, linewidth=0
+                x, values[:m] - reach, values[:m] + reach, color=style["color"], alpha=0.2, linewidth=0
             )
         if grid.missing:
             at = apart + 0.02 * span * (place - (len(shown) - 1) / 2)
             bar = [band * se[m]] if se is not None and band else None
             ax.errorbar([at], [values[m]], yerr=bar, fmt="D", color=style["color"], markersize=5, capsize=3)
-    _room(ax, density)
+    _room(ax, density, above=0.08 if seen[0][1] else 0.0)
     if density and len(x) > 1:
         edges = np.concatenate([x[:1], (x[1:] + x[:-1]) / 2, x[-1:]])
-        _strip(ax, edges, rows[bulk] / np.diff(edges))
+        _strip(ax, edges, rows[:m] / np.diff(edges))
     thin_ticks(ax)
     ax.set_xlim(low - 0.03 * span, (apart + 0.09 * span) if grid.missing else high + 0.03 * span)
     if grid.missing:
         _missing_tick(ax, low, high, apart)
 
 
-def _bulk(x: np.ndarray, density: np.ndarray) -> slice:
-    """Points to draw: all, unless a few rows far out would squeeze the others into a corner."""
-    total = float(density.sum())
-    if len(x) < 10 or total <= 0:
-        return slice(0, len(x))
-    reached = np.cumsum(density) / total
-    first = int(np.searchsorted(reached, _OUTSIDE))
-    last = min(int(np.searchsorted(reached, 1 - _OUTSIDE)) + 1, len(x))
-    if x[-1] - x[0] <= 3 * (x[last - 1] - x[first]):
-        return slice(0, len(x))
-    return slice(first, last)
+def _edges(ax: Any, beyond: list[Beyond], *, alone: bool) -> None:
+    """At the upper corners, how far rows reach that lie outside of the picture."""
+    for one in beyond:
+        there = f": {one.values[0]:+.3g}" if alone and one.values else ""
+        text = f"{100 * one.share:.2g} % {'up' if one.above else 'down'} to {one.to:.4g}{there}"
+        at, side = (0.99, "right") if one.above else (0.01, "left")
+        ax.annotate(
+            f"{text} ▸" if one.above else f"◂ {text}",
+            (at, 0.99), xycoords="axes fraction", fontsize="small", color=GREY, ha=side, va="top",
+        )  # fmt: skip
 
 
 def _missing_tick(ax: Any, low: float, high: float, apart: float) -> None:
@@ -234,13 +233,14 @@ def _levels(
     ax.set_xlim(-0.6, at[-1] + 0.6)
 
 
-def _room(ax: Any, density: bool) -> None:
-    """Limits that leave the strip's place at the bottom free."""
+def _room(ax: Any, density: bool, above: float = 0.0) -> None:
+    """Limits that leave the place of the strip at the bottom free, and ``above``, a share, at the top."""
     ax.margins(y=0.06)
     ax.autoscale_view()
     low, high = ax.get_ylim()
-    if density:
-        ax.set_ylim(low - (_STRIP + 0.02) * (high - low), high)
+    beneath = _STRIP + 0.02 if density else 0.0
+    if beneath or above:
+        ax.set_ylim(low - beneath * (high - low), high + above * (high - low))
 
 
 def _strip(ax: Any, edges: np.ndarray, height: np.ndarray) -> None:

@@ -5,15 +5,16 @@ from typing import Any
 import numpy as np
 
 from pellucid.effects.terms import Effect, Grid
+from pellucid.effects.visible import in_view
 from pellucid.plots.names import labels, wrapped
-from pellucid.plots.style import NO_DATA, crowded, diverging, new_axes, thin_ticks
+from pellucid.plots.style import GREY, NO_DATA, crowded, diverging, new_axes, thin_ticks
 
 
 def draw_pair(effect: Effect, output: Any, what: str, density: bool, ax: Any) -> Any:
     """Draw the heat map; the first feature runs along the bottom."""
     # one output: where there is most to see, if none is asked for
     which = int(np.argmax(effect.sizes)) if output is None else effect.which(output)[0]
-    effect = effect.of(which)
+    effect, beyond = in_view(effect.of(which))
     values, name = effect.values, "".join(effect.outputs)
     shown = effect.supported if density else np.ones(values.shape, dtype=bool)
     top = float(np.abs(values[shown]).max(initial=0.0)) or 1.0
@@ -34,6 +35,9 @@ def draw_pair(effect: Effect, output: Any, what: str, density: bool, ax: Any) ->
     bar.set_label(wrapped(what, 30))
     bar.outline.set_visible(False)
     ax.set_title(wrapped(name) if name else "", loc="left", fontsize=11)
+    if beyond:
+        text = "\n".join(wrapped(f"{one.feature}: {one}", 70) for one in beyond)
+        ax.set_title(text, loc="right", fontsize="small", color=GREY)
     ax.set_xlabel(wrapped(effect.grids[0].feature))
     ax.set_ylabel(wrapped(effect.grids[1].feature, 30))
     ax.spines[["top", "right"]].set_visible(False)

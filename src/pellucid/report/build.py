@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from pellucid.data.unseen import collecting
 from pellucid.effects.explanation import scale_of
 from pellucid.effects.summary import counted
+from pellucid.effects.terms import columns_read
 from pellucid.report import evidence
 from pellucid.report.beside import extra_sections
 from pellucid.report.data import column_payload, data_notes, feature_payload
@@ -59,8 +61,9 @@ def build_report(
     X : array-like or data frame of shape (n, p)
         Rows, usually those on which the model was fitted: leave-one-out results are shown if they belong to
         these rows. Some of them are written into the page, see ``max_rows``.
-    y : array-like of shape (n,)
-        Targets of the rows. Rows without one are left out, and the page says how many.
+    y : array-like of shape (n,), or str
+        Targets of the rows; a text names a column of ``X``, and so for the next three. Rows without one are
+        left out, and the page says how many.
     sample_weight : array-like of shape (n,), optional
         How much each row counts in the scores.
     offset, exposure : array-like of shape (n,), optional
@@ -103,10 +106,13 @@ def build_report(
     if not hasattr(model, "predict"):
         raise ValueError(f"A report needs a fitted model with predict, got {type(model).__name__}.")
     inner = getattr(model, "best_estimator_", model)
-    sample = read_sample(inner, X, y, sample_weight, {"offset": offset, "exposure": exposure})
+    target = str(y if isinstance(y, str) else getattr(y, "name", None) or "the target")
+    known = {"sample_weight": sample_weight, "offset": offset, "exposure": exposure}
+    sample = read_sample(inner, X, y, **known)
     response = Response(model)
     _check_labels(sample.y, response)
-    answers = response(sample.X, **sample.known)
+    with collecting() as unseen:
+        answers = response(sample.X, **sample.known)
     shown = decompose(inner, response, sample.columns, sample.X)
     rows = np.arange(len(sample))
     if len(rows) > max_rows:
@@ -114,7 +120,6 @@ def build_report(
     secret = max_rows <= 0 and shown.kind in ("averages", "parts")  # kernels compute with training rows
     page_model, gap = _checked(None if secret else shown.page_model, response, sample, inner)
     left = evidence.loo_of(inner, sample.y, response)
-    target = str(getattr(y, "name", None) or "the target")
     texts = object_columns(inner, len(sample.columns)) if shown.kind == "parts" else {}
     payload: dict[str, Any] = {
         "title": title or f"{type(inner).__name__} for {target}",
@@ -146,7 +151,8 @@ def build_report(
         "fit": _fit(inner, sample, texts),
         "extra": extra_sections(model, sample, earlier, groups),
     }
-    payload["cautions"] = sample.notes + response.said
+    strange = unseen.message(columns_read(inner))
+    payload["cautions"] = sample.notes + response.said + ([strange] if strange else [])
     payload["headline"] = _headline(payload, inner, len(sample), shown)
     return write_page(payload)
 

@@ -11,7 +11,8 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 
 from pellucid.data.cells import Cells
 from pellucid.data.outcomes import pairs_as_one
-from pellucid.data.table import collected
+from pellucid.data.roles import table_in_memory
+from pellucid.data.table import collected, without_roles
 from pellucid.data.weights import check_weight
 from pellucid.effects.outcome_measures import losses_of
 from pellucid.effects.summary import counted
@@ -56,9 +57,11 @@ class Sample:
         return fingerprint([Cells.of_levels("rows", map(repr, self.X))], self.y)  # no table: their text
 
 
-def read_sample(model: Any, X: Any, y: Any, sample_weight: Any, known: dict[str, Any]) -> Sample:
-    """Take the rows that have a target; ``known`` holds offset and exposure or ``None``."""
-    X, targets = collected(X), np.asarray(collected(y, "y"))
+def read_sample(model: Any, X: Any, y: Any, **given: Any) -> Sample:
+    """Take the rows that have a target; ``given`` holds weights, offset and exposure or ``None``."""
+    X, known = table_in_memory(X, y=y, **given)
+    targets, sample_weight = np.asarray(collected(known.pop("y"), "y")), known.pop("sample_weight", None)
+    X = without_roles(model, X)
     check_consistent_length(X, targets)
     n = len(targets)
     weight = check_weight(sample_weight, n)

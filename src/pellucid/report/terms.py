@@ -9,6 +9,7 @@ import numpy as np
 from pellucid.effects import Effect, Grid
 from pellucid.effects.explanation import scale_of
 from pellucid.effects.term_table import term_rows
+from pellucid.effects.visible import Beyond, in_view, sentences
 from pellucid.report.captions import effect_caption
 from pellucid.report.decomposition import Decomposition
 from pellucid.report.packing import rounded
@@ -40,7 +41,8 @@ def term_payload(effect: Effect, shown_as: Decomposition, model: Any) -> dict[st
     """One effect: its grids, its values to six digits, its density and its caption."""
     scale = "average prediction" if shown_as.kind == "averages" else scale_of(model)
     pair = len(effect.grids) == 2
-    shown = effect.thinned(_MAP if pair else _CURVE)
+    seen, beyond = in_view(effect)
+    shown = seen.thinned(_MAP if pair else _CURVE)
     values = shown.values if shown.values.ndim > len(shown.grids) else shown.values[..., None]
     outputs = range(values.size // max(shown.density.size, 1))
     se = None if shown.se is None or pair else shown.se.reshape(values.shape)
@@ -54,13 +56,26 @@ def term_payload(effect: Effect, shown_as: Decomposition, model: Any) -> dict[st
         "values": [_nested(values[..., k]) for k in outputs],
         "se": None if se is None else [_nested(se[..., k]) for k in outputs],
         "density": _nested(shown.density),
-        "caption": effect_caption(effect, scale),
+        "caption": " ".join([effect_caption(effect, scale), sentences(beyond)]).rstrip(),
+        "beyond": [_beyond(one) for one in beyond],
         "importance": None if sizes is None else rounded(sizes.values[place])[0],
         "minor": sizes is not None and bool(sizes.minor[place]),
     }
     if pair:
         payload["shown"] = shown.supported.astype(int)
     return payload
+
+
+def _beyond(one: Beyond) -> dict[str, Any]:
+    """Rows outside of the picture: the outermost value, and the effect there."""
+    return {
+        "feature": one.feature,
+        "above": one.above,
+        "edge": rounded([one.edge], 8)[0],
+        "to": rounded([one.to], 8)[0],
+        "share": rounded([one.share])[0],
+        "values": rounded(list(one.values)),
+    }
 
 
 def _grid(grid: Grid) -> dict[str, Any]:

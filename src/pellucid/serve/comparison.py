@@ -35,7 +35,7 @@ def compare_rows(versions: Versions, rows: Rows) -> dict[str, Any]:
     y = _targets(versions.original.model, rows.extra[served.target], served.target)
     try:
         sample = read_sample(
-            getattr(versions.now.model, "best_estimator_", versions.now.model), X, y, None, known
+            getattr(versions.now.model, "best_estimator_", versions.now.model), X, y, **known
         )
     except ValueError as error:
         raise RequestError(422, str(error)) from None

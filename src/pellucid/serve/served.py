@@ -114,7 +114,7 @@ def serve_model(
     if X is not None:
         if y is None:
             raise ValueError("The rows need their targets: give y beside X.")
-        sample = read_sample(inner, X, y, sample_weight, {"offset": offset, "exposure": exposure})
+        sample = read_sample(inner, X, y, sample_weight=sample_weight, offset=offset, exposure=exposure)
     columns = sample.columns if sample is not None else _columns_of(inner)
     seen = columns if raw is None else list(read_table(raw).cells)
     names = getattr(inner, "feature_names_in_", None)
@@ -129,7 +129,7 @@ def serve_model(
         asked = {}
     plain = {f.name for f in features}
     asked = {key: name for key, name in asked.items() if name not in plain}
-    target = target or str(getattr(y, "name", None) or "the target")
+    target = target or str(y if isinstance(y, str) else getattr(y, "name", None) or "the target")
     return Served(
         features,
         names is not None,

@@ -26,6 +26,9 @@ _STEPS = 200  # of Newton's, on the working columns
 _FLOOR = 1e-4  # least curvature of a row, of the largest possible: rows beyond the margin have none
 _RIDGE = 1e-10  # keeps equal columns apart
 _NEAR = 0.8  # of the slope at which a column enters the model: columns above are worked on
+# Columns that join those worked on at a time, at least and per row: no more of them than rows can be in a
+# model without ties, while the time of a step grows with the square of those worked on.
+_ROOM, _ROOM_PER_ROW = 300, 1
 
 
 @dataclass(frozen=True)
@@ -164,14 +167,17 @@ class _Net:
         p, l1 = self.problem, self.strength * self.l1_ratio
         beta, b = start.coef, start.intercept
         eta = _apply(p.X, beta) + b
-        working = np.flatnonzero((np.abs(p.slope(eta)) >= _NEAR * l1) | (beta != 0))
+        room = max(_ROOM, _ROOM_PER_ROW * len(p.y))
+        slope = np.abs(p.slope(eta))
+        near = np.flatnonzero((slope >= _NEAR * l1) & (beta == 0))
+        working = np.union1d(np.flatnonzero(beta), _largest(near, slope, room))
         while True:
             beta, b, eta = self._newton(working, beta, b, eta)
-            missed = np.flatnonzero(np.abs(p.slope(eta)) > l1 * (1.0 + 1e-6) + 1e-12)
-            missed = np.setdiff1d(missed, working)
+            slope = np.abs(p.slope(eta))
+            missed = np.setdiff1d(np.flatnonzero(slope > l1 * (1.0 + 1e-6) + 1e-12), working)
             if missed.size == 0:
                 return SparseFit(beta, b)
-            working = np.union1d(working, missed)
+            working = np.union1d(working, _largest(missed, slope, room))
 
     def _newton(
         self, working: np.ndarray, beta: np.ndarray, b: float, eta: np.ndarray
@@ -221,6 +227,13 @@ class _Net:
         response = fitted - g / h
         square = float(h @ (response - h @ response / h.sum()) ** 2)
         return quadratic_path(Q, q, square, [self.strength], self.l1_ratio, now)[0]
+
+
+def _largest(columns: np.ndarray, slope: np.ndarray, room: int) -> np.ndarray:
+    """Those of some columns, ``room`` at most, whose slopes are the largest."""
+    if len(columns) <= room:
+        return columns
+    return columns[np.argpartition(-slope[columns], room)[:room]]
 
 
 def _apply(X: np.ndarray, v: np.ndarray) -> np.ndarray:

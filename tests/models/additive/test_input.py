@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import mean_poisson_deviance, r2_score
 
 from pellucid import AdditiveKernelClassifier, AdditiveKernelRegressor
-from pellucid.exceptions import WeightWarning
+from pellucid.exceptions import UnseenLevelWarning, WeightWarning
 
 RNG = np.random.default_rng(5)
 N = 200
@@ -67,8 +67,10 @@ def test_unknown_category_contributes_nothing():
     y = (colour == "red") + 0.1 * RNG.normal(size=N)
     model = fit(frame(colour=colour), y)
     new = frame(colour=["purple"])
-    np.testing.assert_array_equal(model.contributions(new), 0)
-    assert model.predict(new)[0] == model.intercept_
+    with pytest.warns(UnseenLevelWarning, match="'purple'"):
+        np.testing.assert_array_equal(model.contributions(new), 0)
+    with pytest.warns(UnseenLevelWarning, match="'purple'"):
+        assert model.predict(new)[0] == model.intercept_
 
 
 def test_many_categories():

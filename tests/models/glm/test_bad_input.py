@@ -174,8 +174,8 @@ def test_other_parameters(options, words):
 def test_folds_without_rows():
     with pytest.raises(ValueError, match="at least one fold"):
         regressor(alpha="cv", cv=[]).fit(X, COUNTS)
-    with pytest.raises(ValueError, match="n_splits=5 greater than"):
-        regressor(alpha="cv").fit(X[:3], COUNTS[:3])
+    with pytest.raises(ValueError, match="there are n_samples=1 rows"):
+        regressor(alpha="cv").fit(X[:1], COUNTS[:1])
 
 
 def test_folds_from_a_generator_are_used_up_only_once():
@@ -231,3 +231,24 @@ def test_no_probabilities_without_a_likelihood():
     model = classifier(loss="hinge").fit(X, LABELS)
     assert not hasattr(model, "predict_proba")
     assert hasattr(classifier(), "predict_proba")
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_as_many_folds_as_rows(n):
+    for model in (KernelGLMRegressor(), KernelGLMRegressor(loss="squared")):
+        assert np.all(np.isfinite(model.fit(X[:n], COUNTS[:n]).predict(X)))
+
+
+@pytest.mark.parametrize("labels", ["abb", "abab", "aaaaab", "aaaaabbc", "aabbc"])
+def test_folds_of_tiny_classes(labels):
+    y = np.array(list(labels))
+    model = KernelClassifier().fit(X[: len(y)], y)
+    assert set(model.predict(X)) <= set(labels)
+    P = model.predict_proba(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+
+
+def test_classes_of_one_row_each_have_no_folds():
+    with pytest.raises(ValueError, match=r"no class has two rows. Pass alpha as a number\."):
+        KernelClassifier().fit(X[:3], ["a", "b", "c"])
+    assert set(KernelClassifier(alpha=0.1).fit(X[:3], ["a", "b", "c"]).predict(X[:3])) == {"a", "b", "c"}

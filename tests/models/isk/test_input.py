@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from pellucid import ISKClassifier, ISKRegressor
-from pellucid.exceptions import NotEnoughMemoryError
+from pellucid.exceptions import NotEnoughMemoryError, UnseenLevelWarning
 from pellucid.kernels import Linear, Matern
 
 RNG = np.random.default_rng(0)
@@ -60,7 +60,8 @@ def test_new_level_is_between_the_others():
     model = ISKRegressor(**FIXED).fit(FRAME, Y)
     rows = FRAME.iloc[:3].copy()
     ends = [model.predict(rows.assign(town=t)) for t in ("Ulm", "Bonn")]
-    new = model.predict(rows.assign(town="Jena"))
+    with pytest.warns(UnseenLevelWarning, match="'Jena'"):
+        new = model.predict(rows.assign(town="Jena"))
     assert np.all((new > np.minimum(*ends)) & (new < np.maximum(*ends)))
 
 

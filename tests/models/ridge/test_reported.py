@@ -64,7 +64,7 @@ def test_too_small_an_alpha_is_named():
 
 def test_few_rows_point_to_folds_or_alpha():
     with pytest.raises(ValueError, match="Pass fewer folds as cv, or alpha as a number"):
-        KernelClassifier().fit(X[:4], [0, 1, 0, 1])
+        KernelClassifier(cv=7).fit(X[:4], [0, 1, 0, 1])
 
 
 def test_a_search_passes_on_what_the_best_estimator_can_say():

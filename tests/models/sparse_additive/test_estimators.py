@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold
 
 from pellucid import SparseAdditiveClassifier, SparseAdditiveRegressor
 from pellucid.datasets import make_synthetic
-from pellucid.exceptions import NotEnoughMemoryError
+from pellucid.exceptions import NotEnoughMemoryError, UnseenLevelWarning
 from pellucid.losses import as_loss
 from pellucid.models.sparse_additive import base
 from pellucid.models.sparse_additive.basis import smooth_columns
@@ -206,7 +206,8 @@ def test_unknown_level_has_the_mean_effect():
     X, y = mixed()
     model = SparseAdditiveRegressor(0.01, n_basis=5).fit(X, y)
     new = X.iloc[:3].assign(job="unheard of")
-    assert np.all(model.contributions(new)[:, model.term_names_.index("job")] == 0)
+    with pytest.warns(UnseenLevelWarning, match="'unheard of'"):
+        assert np.all(model.contributions(new)[:, model.term_names_.index("job")] == 0)
 
 
 def test_constant_beyond_the_training_range():

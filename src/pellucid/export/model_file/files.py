@@ -6,7 +6,6 @@ import io
 import json
 import os
 import secrets
-import warnings
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import chain
@@ -16,6 +15,7 @@ from typing import IO, Any
 import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
+from pellucid._callers import warn_caller
 from pellucid.exceptions import ModelFileError
 from pellucid.export.model_file.archive import (
     HEADER,
@@ -267,11 +267,10 @@ def _warn_of_version(header: Header, foreign: str) -> None:
     """Warn as scikit-learn does when an object of its own comes from another version."""
     written = header.versions.get("scikit-learn", "unknown")
     if written != sklearn.__version__:
-        warnings.warn(
+        warn_caller(
             InconsistentVersionWarning(
                 estimator_name=foreign,
                 current_sklearn_version=sklearn.__version__,
                 original_sklearn_version=written,
             ),
-            stacklevel=3,
         )

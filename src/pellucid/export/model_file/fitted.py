@@ -39,6 +39,7 @@ def _of(cls: type, *parts: Any) -> Any:
 
 FITTED: dict[str, dict[str, Any]] = {
     f"{_MACHINES} LooSearch {_FOURIER} {_SIMPLEX}": {"n_features_in_": int, "feature_names_in_?": np.ndarray},
+    f"{_MACHINES} LooSearch": {"roles_?": dict[str, str]},
     _MACHINES: {"formula_?": str},
     _CLASSIFIERS: {"classes_": np.ndarray},
     f"{_GLM} AdditiveKernelRegressor SparseAdditiveClassifier ISKClassifier": {"loss": str | Loss},
@@ -46,6 +47,7 @@ FITTED: dict[str, dict[str, Any]] = {
         "kernel_": Kernel,
         "weight_fit_ _dual _intercept": _Reals,
         "_kept": np.ndarray,
+        "levels_?": dict[str, tuple],
         "X_fit_": np.ndarray | SparseRows,
         "alpha_ intercept_? dual_coef_? coef_?": Numbers,
     },

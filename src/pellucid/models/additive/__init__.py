@@ -10,4 +10,5 @@ In the order of a fit:
 4. ``results`` stores what users read: tables, effects, importances and tests (``reading``), shares of
    deviance (``receipt``), and all of it on half a screen (``summary``).
 5. ``edit`` changes a fitted model: ``refit_spec`` is what a fit leaves for that, ``refit`` does it.
+6. Of rows that come in blocks, ``from_source`` states the problems, on ``coded_rows``.
 """

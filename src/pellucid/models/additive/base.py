@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, Self
@@ -12,11 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._callers import warn_caller
 from pellucid.data.coded import Reading
 from pellucid.data.first_look import most_at_hand
 from pellucid.data.parameters import check_count
+from pellucid.data.roles import takes_roles
 from pellucid.data.source import Source
 from pellucid.data.table import MAX_LEVELS, Table, enter_table, read_plain
+from pellucid.data.unseen import tells_unseen
 from pellucid.effects.terms import Term, pair_named
 from pellucid.features.term_basis import Axes
 from pellucid.linalg import limited_threads
@@ -65,10 +67,9 @@ class AdditiveKernelBase(FromFormula, Refitting):
         if rows is None:
             return enter_table(self, X, reset=False).rows(self.columns_)
         if names is not None and type(X) is np.ndarray:
-            warnings.warn(
+            warn_caller(
                 f"X does not have valid feature names, but {type(self).__name__} was fitted with feature "
                 f"names",
-                stacklevel=3,
             )
         return rows
 
@@ -198,23 +199,23 @@ class AdditiveKernelBase(FromFormula, Refitting):
             fits = Fits(problems, free, axes, outputs, shapes, frozen, centre=centre).finished()
         pace.close()
         if pace.left_out:
-            warnings.warn(
+            warn_caller(
                 f"The fit took its max_time of {self.max_time:g} s: left out were "
                 f"{', '.join(pace.left_out)}.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         if not all(state.converged for state in fits.every_state):
-            warnings.warn(
+            warn_caller(
                 "The fit was stopped before it reached the minimum of its loss: predictions far from the "
                 "mean are not to be trusted. Look for targets or offsets of extreme size.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         self.edits_ = []
         self._store(fits, unit)
 
     # ------------------------------------------------------------------- edit
+    @tells_unseen
+    @takes_roles
     def edit(
         self,
         X: Any,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from pellucid._docs import store_parameters
 from pellucid.data.by_blocks import in_blocks
@@ -18,6 +17,7 @@ from pellucid.data.labels import (
     class_probabilities,
     winner,
 )
+from pellucid.data.roles import remembers_roles
 from pellucid.data.source_kinds import as_source
 from pellucid.data.table import enter_table
 from pellucid.data.targets import check_offset
@@ -26,9 +26,10 @@ from pellucid.losses import Logistic, Ordinal, as_loss
 from pellucid.models.additive.base import AdditiveKernelBase
 from pellucid.models.additive.engine.all_rows import adds_up
 from pellucid.models.additive.engine.state import Problem
+from pellucid.models.common.scoring import AccuracyScore
 
 
-class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
+class AdditiveKernelClassifier(AccuracyScore, AdditiveKernelBase):
     r"""Additive kernel machine for classes: logistic, one model per class if there are more than two.
 
     The model is that of :class:`AdditiveKernelRegressor` with :math:`P(y = 1) = 1 / (1 + e^{-\eta})`. For
@@ -93,6 +94,7 @@ class AdditiveKernelClassifier(ClassifierMixin, AdditiveKernelBase):
     ) -> None:
         store_parameters(self, locals())
 
+    @remembers_roles
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit the model.
 

@@ -10,10 +10,10 @@ Rows that are no more than the sample would be are read, and fitted as a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from pellucid.data.coded import Reader, Reading, names_of
 from pellucid.data.first_look import ColumnLook, Look, looking, most_at_hand
 from pellucid.data.labels import class_probabilities
 from pellucid.data.passes import Passes
-from pellucid.data.source import Block, Source, block_rows
+from pellucid.data.source import Source, block_rows
 from pellucid.data.table import MAX_LEVELS, Table, enter_table
 from pellucid.data.weights import taken_for_precisions
 from pellucid.effects.terms import Term
@@ -30,98 +30,16 @@ from pellucid.exceptions import NotEnoughMemoryError
 from pellucid.features.axis import Axis
 from pellucid.features.term_basis import Axes
 from pellucid.linalg import format_bytes
-from pellucid.losses import Loss
+from pellucid.models.additive.coded_rows import CodedRows, OfClass, ToProblem
 from pellucid.models.additive.engine.all_rows import AllRows, Eta
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.additive.engine.structure import axes_of, columns_for, with_bases
 from pellucid.models.additive.monotonicity import wished_shapes
 from pellucid.models.additive.reading import row_masses
 
-R = TypeVar("R")
-
 _COPIES = 8  # of the sample, as cells, sorted, coded, as columns of pairs
 _SQUARES = 10  # matrices of the size of the sums of products
 _BESIDE = 200 << 20  # bytes of designs in work, and of what reads files
-
-
-@dataclass(frozen=True)
-class ToProblem:
-    """Blocks as problems: numbers, in the units of the fit."""
-
-    reader: Reader
-    loss: Loss
-    unit: float = 1.0
-    weight: float = 1.0
-
-    def __call__(self, block: Block) -> Problem:
-        """The problem of a block."""
-        X, given = self.reader(block)
-        return Problem(X, given.y / self.unit, given.weight / self.weight, given.known / self.unit, self.loss)
-
-
-@dataclass(eq=False)
-class CodedRows:
-    """All rows as problems, block by block; kept from pass to pass where they fit in memory."""
-
-    source: Source
-    passes: Passes
-    to_problem: ToProblem
-    n_rows: int
-    keep: bool
-    _held: list[Problem] = field(default_factory=list)
-
-    def total(self, work: Callable[[Problem], R], add: Callable[[R, R], R], label: str) -> R:
-        """Sum of what ``work`` makes of each block."""
-        adding = partial(_sum_of_some, add)
-        if self.keep and sum(map(len, self._held)) == self.n_rows:
-            return self.passes.run(partial(_over, self._held, work, adding), label)
-        self._held = []
-        held = self._held if self.keep else None
-        on_block = partial(_on_block, self.to_problem, work, held)
-        return self.passes.run(lambda tell: self.source.total(on_block, adding, tell), label)
-
-
-@dataclass(frozen=True)
-class OfClass:
-    """The rows of one output: its class against the rest."""
-
-    rows: CodedRows
-    number: int
-
-    def total(self, work: Callable[[Problem], R], add: Callable[[R, R], R], label: str) -> R:
-        """Sum of what ``work`` makes of each block."""
-        return self.rows.total(partial(_of_class, self.number, work), add, label)
-
-
-def _on_block(
-    to_problem: ToProblem, work: Callable[[Problem], R], held: list[Problem] | None, block: Block
-) -> R | None:
-    problem = to_problem(block)
-    if held is not None:
-        held.append(problem)
-    return work(problem) if len(problem) else None
-
-
-def _over(
-    problems: Sequence[Problem],
-    work: Callable[[Problem], R],
-    add: Callable[[R | None, R | None], R | None],
-    tell: Callable[[int], None],
-) -> Any:
-    total = None
-    for problem in problems:
-        if len(problem):
-            total = add(total, work(problem))
-        tell(len(problem))
-    return total
-
-
-def _of_class(number: int, work: Callable[[Problem], R], problem: Problem) -> R:
-    return work(replace(problem, y=(problem.y == number).astype(float)))
-
-
-def _sum_of_some(add: Callable[[R, R], R], a: R | None, b: R | None) -> Any:
-    return b if a is None else a if b is None else add(a, b)
 
 
 # ------------------------------------------------------------------------------- memory
@@ -166,77 +84,104 @@ def prepare(model: Any, source: Source, reading: Reading) -> Prepared:
     settings = current()
     settings = replace(settings, verbose=max(settings.verbose, int(model.verbose)))
     left = settings.usual_memory - _required(source, settings.most_memory)
-    p = source.n_features
+    _refuse(model, source)
+    parameters = {key: value for key, value in model.get_params().items() if key != "verbose"}
+    fit = f"{type(model).__name__} {parameters!r} {source.describe()} {source.roles}"
+    passes = Passes(settings, fit, source.n_rows)
+    look = _look_at(model, source, reading, passes)
+    rows, sample = _stated(model, source, reading, look, passes, left)
+    shapes = wished_shapes(model.monotone, model.columns_, model._feature)
+    axes = _axes(model.columns_, look, sample, rows, shapes.bends)
+    classes = rows.to_problem.reader.classes
+    if classes is None:
+        unit = rows.to_problem.unit
+        return Prepared([_of_numbers(look, rows, sample)], [], unit, axes, passes)
+    model.classes_ = classes
+    if look.offset and len(classes) > 2:
+        raise ValueError("offset is for two classes only.")
+    positive = [1] if len(classes) == 2 else range(len(classes))
+    problems = [_against_rest(look, rows, sample, classes, k) for k in positive]
+    return Prepared(problems, [str(classes[k]) for k in positive], 1.0, axes, passes)
+
+
+def _refuse(model: Any, source: Source) -> None:
+    """Raise for what rows that come in blocks cannot have, or must have."""
     if getattr(model, "class_weight", None) is not None:
         raise ValueError(
             "class_weight is for tables in memory: give rows that come in blocks a sample_weight."
         )
     if "y" not in source.roles:
         raise ValueError("This estimator requires y to be passed: the name of a column, or an array.")
-    parameters = {key: value for key, value in model.get_params().items() if key != "verbose"}
-    fit = f"{type(model).__name__} {parameters!r} {source.describe()} {source.roles}"
-    passes = Passes(settings, fit, source.n_rows)
+
+
+def _look_at(model: Any, source: Source, reading: Reading, passes: Passes) -> Look:
+    """What one look at all rows says; the model learns what its columns are."""
+    p = source.n_features
     enter_table(model, source.head(), reset=True)
-    names = names_of(source.names, p)
-    first = looking(reading, most_at_hand(p), names)
+    first = looking(reading, most_at_hand(p), names_of(source.names, p))
     look: Look = passes.run(lambda tell: source.total(first, Look.plus, tell), "first look")
     if look.n_rows == 0:
         raise ValueError("All entries of sample_weight are zero: no row is left to fit.")
-    look = replace(look, sample=look.sample.thinned())
     model.columns_ = tuple(c.column(look.total, MAX_LEVELS) for c in look.columns)
-    classes = look.classes() if reading.classes else None
+    return replace(look, sample=look.sample.thinned())
+
+
+def _stated(
+    model: Any, source: Source, reading: Reading, look: Look, passes: Passes, left: float
+) -> tuple[CodedRows, Problem]:
+    """All rows, and those at hand, in the units of the fit; rows are kept if there are ``left`` bytes."""
+    p = source.n_features
     mean = float(f"{look.total / look.n_rows:.12g}")  # whatever the order in which it was summed up
     weighted = taken_for_precisions(mean, model.weights)
     unit = look.target.spread if reading.loss.name == "squared" else 1.0
-    reader = Reader(reading, names, model.columns_, classes)
+    classes = look.classes() if reading.classes else None
+    reader = Reader(reading, names_of(source.names, p), model.columns_, classes)
     to_problem = ToProblem(reader, reading.loss, unit, mean if weighted else 1.0)
-    given = reader.numbered(look.sample.given)
-    factor = to_problem.weight
-    sample = Problem(
-        Table(look.sample.cells).rows(model.columns_),
-        given.y / unit,
-        given.weight / factor,
-        given.known / unit,
-        reading.loss,
-    )
-    rows = CodedRows(
-        source, passes, to_problem, look.n_rows, source.keeps and look.n_rows * (p + 3) * 8 <= left
-    )
-    total = look.total / factor
-    shapes = wished_shapes(model.monotone, model.columns_, model._feature)
-    axes = _axes(model.columns_, look, sample, rows, shapes.bends)
+    X = Table(look.sample.cells).rows(model.columns_)
+    sample = to_problem.of(X, reader.numbered(look.sample.given))
+    keep = source.keeps and look.n_rows * (p + 3) * 8 <= left
+    return CodedRows(source, passes, to_problem, look.n_rows, keep), sample
 
-    def problem(k: int | None) -> AllRows:
-        low, high = look.target.plain_low / unit, look.target.plain_high / unit
-        share: float | None = look.target.mean / unit
-        blocks: CodedRows | OfClass = rows
-        some, name = sample, ""
-        if k is not None and classes is not None:
-            low, high, blocks = 0.0, 1.0, OfClass(rows, k)
-            share = look.labels[classes[k].item() if hasattr(classes[k], "item") else classes[k]] / look.total
-            some = replace(sample, y=(sample.y == k).astype(float))
-            name = f"class {classes[k]}, " if len(classes) > 2 else ""
-        return AllRows(
-            blocks=blocks,
-            at_hand=some,
-            loss=reading.loss,
-            n_rows=look.n_rows,
-            total=total,
-            low=low,
-            high=high,
-            mean=None if look.offset else share,
-            places=look.places(),
-            given_total=look.total,
-            name=name,
-        )
 
-    if classes is None:
-        return Prepared([problem(None)], [], unit, axes, passes)
-    model.classes_ = classes
-    if look.offset and len(classes) > 2:
-        raise ValueError("offset is for two classes only.")
-    positive = [1] if len(classes) == 2 else range(len(classes))
-    return Prepared([problem(k) for k in positive], [str(classes[k]) for k in positive], 1.0, axes, passes)
+def _of_numbers(look: Look, rows: CodedRows, sample: Problem) -> AllRows:
+    """The problem of all rows, of targets that are numbers."""
+    target, unit = look.target, rows.to_problem.unit
+    low, high = target.plain_low / unit, target.plain_high / unit
+    return _all_rows(look, rows, rows, sample, low, high, target.mean / unit)
+
+
+def _against_rest(look: Look, rows: CodedRows, sample: Problem, classes: np.ndarray, k: int) -> AllRows:
+    """The problem of all rows, of one class against the rest."""
+    label = classes[k].item() if hasattr(classes[k], "item") else classes[k]
+    own = replace(sample, y=(sample.y == k).astype(float))
+    name = f"class {classes[k]}, " if len(classes) > 2 else ""
+    share = look.labels[label] / look.total
+    return _all_rows(look, rows, OfClass(rows, k), own, 0.0, 1.0, share, name)
+
+
+def _all_rows(
+    look: Look,
+    rows: CodedRows,
+    blocks: CodedRows | OfClass,
+    sample: Problem,
+    low: float,
+    high: float,
+    mean: float,
+    name: str = "",
+) -> AllRows:
+    return AllRows(
+        blocks=blocks,
+        at_hand=sample,
+        loss=rows.to_problem.loss,
+        n_rows=look.n_rows,
+        total=look.total / rows.to_problem.weight,
+        low=low,
+        high=high,
+        mean=None if look.offset else mean,
+        places=look.places(),
+        given_total=look.total,
+        name=name,
+    )
 
 
 def _axes(

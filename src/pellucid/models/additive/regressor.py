@@ -12,10 +12,12 @@ from pellucid._docs import store_parameters
 from pellucid.data.by_blocks import in_blocks
 from pellucid.data.coded import Reading
 from pellucid.data.first_look import most_at_hand
+from pellucid.data.roles import remembers_roles
 from pellucid.data.source import Source
 from pellucid.data.source_kinds import as_source
 from pellucid.data.table import enter_table
 from pellucid.data.targets import check_offset
+from pellucid.data.unseen import tells_unseen
 from pellucid.data.weights import check_weight
 from pellucid.effects import jackknife_plus
 from pellucid.effects.outcome_measures import takes_exposure
@@ -124,14 +126,18 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         What :meth:`edit` did.
     columns_ : tuple of Column
         What each feature was taken for.
+    roles_ : dict of str
+        Columns that :meth:`fit` was told to take for targets, weights, offset and exposure, if it was told
+        their names; they are no features, and tables of new rows may have them.
     sums_ : RowSums
         With ``updatable=True``: the sums over rows that determine the fit.
 
     Notes
     -----
     Categories (text, categorical columns) are levels of their own; a level not seen in training contributes
-    nothing, as if the feature were average. A missing value is a level of its own where training had some,
-    and contributes nothing otherwise. Values beyond those of training get the effect of the nearest one.
+    nothing, as if the feature were average, and ``predict`` says so with an ``UnseenLevelWarning``. A missing
+    value is a level of its own where training had some, and contributes nothing otherwise. Values beyond
+    those of training get the effect of the nearest one.
 
     Examples
     --------
@@ -165,6 +171,7 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
     ) -> None:
         store_parameters(self, locals())
 
+    @remembers_roles
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> Self:
@@ -270,6 +277,7 @@ class AdditiveKernelRegressor(SurvivalCurves, DevianceScore, Updating, AdditiveK
         """Several quantiles that do not cross."""
         return in_order(mean.reshape(len(mean), -1), [loss.level for loss in self.losses_])  # type: ignore[attr-defined]
 
+    @tells_unseen
     def predict_interval(self, X: Any, *, coverage: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper ends of intervals that cover new targets with about the given probability.
 

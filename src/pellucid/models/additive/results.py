@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.data.table import Column
+from pellucid.data.unseen import tells_unseen
 from pellucid.effects import Effect, Importances, Summary
 from pellucid.effects.loo import LeaveOneOut
 from pellucid.effects.purify_grids import purify_jointly
@@ -152,6 +153,7 @@ class AdditiveResults(BaseEstimator):
     def contributions(self, X: Any, *, return_predictor: Literal[False] = ...) -> np.ndarray: ...
     @overload
     def contributions(self, X: Any, *, return_predictor: Literal[True]) -> tuple[np.ndarray, np.ndarray]: ...
+    @tells_unseen
     def contributions(
         self, X: Any, *, return_predictor: bool = False
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:

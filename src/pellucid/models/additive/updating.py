@@ -19,6 +19,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.roles import takes_roles
 from pellucid.data.table import UNKNOWN
 from pellucid.data.weights import check_weight
 from pellucid.exceptions import WeightWarning
@@ -45,6 +46,7 @@ class Refitting(AdditiveResults):
     _known: tuple[str, ...]
     _prepare: Callable[..., tuple[list[Problem], list[str], Any]]
 
+    @takes_roles
     def refit(
         self, X: Any, y: Any, sample_weight: Any = None, *, unseen: str = "error", **known: Any
     ) -> Self:
@@ -115,6 +117,7 @@ class Refitting(AdditiveResults):
 class Updating(Refitting):
     """Additive models with squared loss, which sums over rows determine."""
 
+    @takes_roles
     def update(
         self,
         X: Any,

@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.data.rows import check_rows, check_square, is_precomputed, reads_sparse, reads_vectors
+from pellucid.data.unseen import tells_unseen
 from pellucid.data.weights import check_weight
 from pellucid.effects.linear import (
     Certificate,
@@ -57,6 +58,10 @@ class KernelMachine(FromFormula, PartsReading, BaseEstimator):
         Names of the features, where ``X`` had any.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    roles_ : dict of str
+        Columns that ``fit`` was told to take for targets, weights and the like, if it was told their names.
+    levels_ : dict of tuples of str
+        Levels of the columns that the kernel compares as categories.
     """
 
     kernel: Any
@@ -150,6 +155,7 @@ class KernelMachine(FromFormula, PartsReading, BaseEstimator):
         return float(values[0]) if values.ndim == 1 else values[..., 0]
 
     # --------------------------------------------------------------- reading
+    @tells_unseen
     def linear_view(self, X: Any = None) -> LinearView:
         """Read the fitted function as a linear one: coefficients on the features, with a certificate.
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.unseen import collecting, tells_unseen
 from pellucid.effects.deletion import DeletionFidelity, measure_deletion
 from pellucid.effects.motifs import Motifs, find_motifs
 from pellucid.effects.parts import counts_parts, explain_parts, without_parts
@@ -21,6 +22,7 @@ class PartsReading:
     _dual: np.ndarray
     _intercept: np.ndarray
 
+    @tells_unseen
     def part_contributions(self, X: Any, *, output: Any = None) -> Any:
         """Say which parts of strings, graphs or molecules make their predictions.
 
@@ -48,7 +50,8 @@ class PartsReading:
         single = isinstance(X, str | dict) or hasattr(X, "GetNumAtoms") or hasattr(X, "adj")
         single = single or hasattr(X, "edge_labels")
         rows = self._check_new_rows([X] if single else X)  # type: ignore[attr-defined]
-        outputs = self._outputs_of([X] if single else X, len(rows), output)
+        with collecting():  # what training did not have is noted already
+            outputs = self._outputs_of([X] if single else X, len(rows), output)
         names: list[str] = self._outputs  # type: ignore[attr-defined]
         out: list[Any] = [None] * len(rows)
         for q in np.unique(outputs):

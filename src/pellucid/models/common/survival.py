@@ -9,6 +9,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from pellucid.data.outcomes import enter_outcome
+from pellucid.data.roles import takes_roles
+from pellucid.data.unseen import tells_unseen
 from pellucid.data.weights import check_weight
 from pellucid.effects.concordance import concordance
 from pellucid.losses import Baseline, Cox
@@ -34,6 +36,7 @@ class SurvivalCurves:
         return self.loss_.baseline
 
     @available_if(is_survival)
+    @tells_unseen
     def predict_survival(self, X: Any, times: Any = None, *, offset: Any = None) -> np.ndarray:
         """Probability of no event up to given times, ``exp(−H(t) exp(η))``; with the Cox loss only.
 
@@ -59,6 +62,8 @@ class SurvivalCurves:
             return np.exp(-np.minimum(np.outer(hazard, self.baseline_.at(at)), 700.0))
 
     @available_if(is_survival)
+    @tells_unseen
+    @takes_roles
     def concordance(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """Harrell's concordance: share of comparable pairs that the predicted hazards put in the right order.
 

@@ -17,13 +17,16 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.data.by_blocks import in_blocks, read_as_table
 from pellucid.data.folds import Fold, check_folds
 from pellucid.data.labels import check_labels, class_probabilities, winner
+from pellucid.data.roles import takes_roles
 from pellucid.data.table import Column, enter_table
 from pellucid.data.targets import check_targets, unit_of
+from pellucid.data.unseen import tells_unseen
 from pellucid.data.weights import check_weight
 from pellucid.effects import Importances
 from pellucid.linalg import row_blocks
 from pellucid.losses import Loss, Squared, as_loss
 from pellucid.models.common.from_formula import FromFormula
+from pellucid.models.common.scoring import AccuracyScore
 
 
 @dataclass(frozen=True)
@@ -119,8 +122,8 @@ class TermModel(FromFormula, BaseEstimator):
     def _folds(self, y: np.ndarray, kept: np.ndarray) -> list[Fold]:
         if not any(isinstance(getattr(self, name), str) for name in self._chosen):
             return []
-        remedy = "Pass fewer folds as cv, or numbers instead of 'cv'."
-        folds = check_folds(self.cv, y, kept, classifier=isinstance(self, ClassifierMixin), remedy=remedy)
+        classes, instead = isinstance(self, ClassifierMixin), "numbers instead of 'cv'"
+        folds = check_folds(self.cv, y, kept, classifier=classes, instead=instead)
         if not folds or any(len(train) == 0 or len(test) == 0 for train, test in folds):
             raise ValueError("cv must give folds with training and test rows of positive weight.")
         return folds
@@ -145,6 +148,7 @@ class TermModel(FromFormula, BaseEstimator):
             out[block] = self._terms_at(rows[block]).sum(axis=1) + self._intercept
         return out
 
+    @tells_unseen
     def contributions(self, X: Any) -> np.ndarray:
         """What each term adds to the linear predictor of each row.
 
@@ -199,6 +203,8 @@ class TermRegressor(RegressorMixin, TermModel):
         """
         return self._scores(X)[:, 0]
 
+    @tells_unseen
+    @takes_roles
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share R² of the variance explained, whatever the unit of the target.
 
@@ -228,7 +234,7 @@ def _has_probabilities(model: Any) -> bool:
     return True
 
 
-class TermClassifier(ClassifierMixin, TermModel):
+class TermClassifier(AccuracyScore, TermModel):
     """Classes; more than two are fitted one against the rest."""
 
     loss: Any

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
-from pellucid.data.table import collected
+from pellucid.data.roles import table_in_memory
+from pellucid.data.table import collected, without_roles
 from pellucid.effects.conformal import (
     conformal_reach,
     deviance_residual,
@@ -72,6 +73,7 @@ class ConformalIntervals:
 
     def sizes(self, X: Any) -> np.ndarray:
         """Expected size of the residuals of rows; ones where the width is constant."""
+        X = without_roles(self.model, collected(X))
         return np.ones(len(X)) if self.scale is None else self.scale.predict(X)
 
     def summary(self) -> Summary:
@@ -111,7 +113,8 @@ def conformal(
         What predicts; of a pair, the first predicts the lower and the second the upper end of a band. A model
         of several quantiles is a band from the lowest to the highest.
     X, y : array-like of shape (n, n_features), (n,)
-        Calibration rows, which must not have taken part in the fit.
+        Calibration rows, which must not have taken part in the fit; ``y`` may name a column of ``X``, and so
+        may offset and exposure.
     width : {"scaled", "constant"}, default="scaled"
         With "scaled" the size of residuals is modelled: an additive kernel machine of main effects predicts
         :math:`\sigma(x)` from the features, so that intervals are wide where residuals are large. With
@@ -158,13 +161,16 @@ def conformal(
             "Intervals are for numbers, counts and amounts. Of times that may be censored, predict_survival "
             "says how probable it is that nothing has happened yet."
         )
-    X, y = collected(X), np.asarray(collected(y, "y"), dtype=float)
+    X, given = table_in_memory(X, y=y, offset=offset, exposure=exposure)
+    y, offset, exposure = given.values()
+    y = np.asarray(collected(y, "y"), dtype=float)
     check_consistent_length(X, y)
     if y.ndim != 1 or not np.all(np.isfinite(y)):
         raise ValueError("y must hold one finite number per row.")
     known = _known(offset, exposure)
     if pair:
         return ConformalIntervals(tuple(model), "band", outside(y, *_ends(tuple(model), X, known)))
+    X = without_roles(model, X)
     mean, loss = np.asarray(model.predict(X, **known), dtype=float), _deviance_loss(model)
     if mean.ndim == 2 and len(losses) == mean.shape[1] > 1 and isinstance(losses[0], Quantile):
         return ConformalIntervals(model, "band", outside(y, *_ends(model, X, known)))

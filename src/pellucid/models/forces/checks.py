@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from pellucid._callers import warn_caller
 from pellucid.data.elements import SYMBOLS, atomic_number
 from pellucid.exceptions import GeometryWarning
 from pellucid.kernels import RBF, Matern, RationalQuadratic
@@ -111,12 +111,11 @@ def warn_of_rigid_motion(F: np.ndarray, y: np.ndarray) -> None:
     """Say so where forces move or turn the molecule as a whole; ``y`` is what is left without that."""
     left = 1.0 - np.sum(y**2) / max(np.sum(F**2), np.finfo(float).tiny)
     if left > _RIGID:
-        warnings.warn(
+        warn_caller(
             f"{100 * left:.2g} % of the squares of the forces move or turn the molecule as a whole, which "
             f"no energy of its shape does. They are left out. Are forces and positions in the same "
             f"coordinates, and atoms in the same order?",
             GeometryWarning,
-            stacklevel=4,
         )
 
 
@@ -124,12 +123,11 @@ def warn_of_poor_forces(error: float, y: np.ndarray) -> None:
     """Say so where forces of geometries left out are predicted hardly better than by zero."""
     spread = float(np.sqrt(np.mean(y**2, axis=1)).mean())
     if error > _UNLEARNED * spread > 0:
-        warnings.warn(
+        warn_caller(
             f"Forces of geometries left out have an error of {error:.3g}, and are {spread:.3g} themselves: "
             f"hardly anything was learned. Are atoms in the same order in all geometries, and are there "
             f"enough of them?",
             GeometryWarning,
-            stacklevel=3,
         )
 
 
@@ -147,10 +145,9 @@ def warn_of_units(E: np.ndarray, found: np.ndarray) -> None:
         if factor < 0
         else "Are their units the same? kcal/mol and kcal/mol/Å, or eV and eV/Å"
     )
-    warnings.warn(
+    warn_caller(
         f"Energies are about {factor:.3g} times those that follow from the forces. {cause}.",
         GeometryWarning,
-        stacklevel=3,
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from pellucid._callers import warn_caller
 from pellucid._progress import Progress
 from pellucid.linalg import (
     available_memory,
@@ -152,12 +152,11 @@ def solve_iterative(
     )
     progress.close()
     if not found.converged:
-        warnings.warn(
+        warn_caller(
             f"Conjugate gradients stopped after {found.n_iter} steps at a relative residual of "
             f"{found.residuals[-1]:.1e}, above tol = {tol:g}. Raise max_iter and fit again with "
             f"warm_start=True, which goes on from here.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return found.x, found.residuals
 

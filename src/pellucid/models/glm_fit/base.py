@@ -1,6 +1,5 @@
 """Kernel models of any loss: from problems to a fitted model, whatever the problems are."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
@@ -11,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._callers import warn_caller
 from pellucid._progress import Watch
 from pellucid.data.folds import check_folds
 from pellucid.data.parameters import check_alphas, check_count
@@ -61,8 +61,8 @@ class KernelGLMBase(KernelMachine):
     alphas : array-like, optional
         The values to choose among; by default two per decade over nine decades.
     cv : int, splitter or iterable of (train, test), default=5
-        Folds, stratified where ``y`` holds classes; pass the same to several models to compare them on equal
-        terms.
+        Folds, stratified where ``y`` holds classes; of fewer than five rows as many folds as rows. Pass the
+        same to several models to compare them on equal terms.
     n_components : int, optional
         Number of landmarks of a low-rank approximation of the kernel. By default the kernel is exact up to
         4000 rows; beyond, landmarks are added until all but a millionth of the kernel's trace is kept, at
@@ -185,10 +185,9 @@ class KernelGLMBase(KernelMachine):
             _, fitted, _ = self._fit_rows(rows, [p.rows(kept) for p in problems], self._folds(y, kept), watch)
         watch.close()
         if watch.cut:
-            warnings.warn(
+            warn_caller(
                 "The time was up before all values of alpha were tried; the best so far is used.",
                 SearchWarning,
-                stacklevel=3,
             )
         self._publish([p.loss for p in fitted])
 
@@ -305,11 +304,10 @@ class KernelGLMBase(KernelMachine):
         fits = [solve(Z, p, alpha, max_iter=self.max_iter) for p in problems]
         if not all(fit.converged for fit in fits):
             worst = max(fit.optimality for fit in fits)
-            warnings.warn(
+            warn_caller(
                 f"The fit did not converge: optimality is violated by {worst:.2g}. Raise alpha or max_iter, "
                 f"or check for features of very different scale.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         return fits
 
@@ -365,8 +363,8 @@ class KernelGLMBase(KernelMachine):
         """Folds over the rows of positive weight; none where alpha needs none."""
         if not (isinstance(self.alpha, str) and self.alpha == "cv"):
             return []
-        classes, remedy = isinstance(self, ClassifierMixin), "Pass fewer folds as cv, or alpha as a number."
-        folds = check_folds(self.cv, y, kept, classifier=classes, remedy=remedy)
+        classes, instead = isinstance(self, ClassifierMixin), "alpha as a number"
+        folds = check_folds(self.cv, y, kept, classifier=classes, instead=instead)
         if not folds or any(len(train) == 0 for train, _ in folds):
             raise ValueError("cv must give at least one fold, each with training rows of positive weight.")
         return folds

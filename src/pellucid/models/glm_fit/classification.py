@@ -3,7 +3,6 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from pellucid.data.by_blocks import in_blocks, read_as_table
@@ -11,6 +10,7 @@ from pellucid.data.labels import check_labels, check_ordered_labels, class_proba
 from pellucid.data.targets import check_offset
 from pellucid.losses import Logistic, Loss, Multinomial, Ordinal, as_loss
 from pellucid.losses.convert import losses_of
+from pellucid.models.common.scoring import AccuracyScore
 from pellucid.models.glm_fit.base import KernelGLMBase, Stated
 from pellucid.solvers import GLMProblem
 
@@ -20,7 +20,7 @@ def has_probabilities(model: Any) -> bool:
     return getattr(model.loss, "name", model.loss) in ("logistic", "multinomial", "ordinal")
 
 
-class KernelGLMClassification(ClassifierMixin, KernelGLMBase):
+class KernelGLMClassification(AccuracyScore, KernelGLMBase):
     """Kernel models of classes: what :class:`KernelClassifier` and its interpretable twin share.
 
     Parameters

@@ -1,6 +1,5 @@
 """What interpretable kernel models share: projection, coefficients, standard errors."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._callers import warn_caller
 from pellucid._progress import Watch
 from pellucid.data.parameters import check_count
 from pellucid.effects import Summary
@@ -112,12 +112,11 @@ class InterpretableBase(KernelGLMBase):
         rows = self._check_new_rows(X)
         quality = self.certificate_.fidelity
         if quality is not None and quality < _POOR:
-            warnings.warn(
+            warn_caller(
                 f"The linear predictor follows the kernel model poorly on new rows (held-out fidelity R² "
                 f"{quality:.2f}). The coefficients describe the fitted values; to predict new rows like the "
                 f"kernel model, use how='kernel'.",
                 FidelityWarning,
-                stacklevel=3,
             )
         return apply(rows, self._linear_coef) + self._linear_intercept
 

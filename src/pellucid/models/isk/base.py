@@ -1,6 +1,5 @@
 """What both ISK estimators share: parameters, the two phases, effects and summary."""
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._callers import warn_caller
 from pellucid._docs import store_parameters
 from pellucid._progress import Watch
 from pellucid.data.folds import Fold
@@ -138,16 +138,14 @@ class ISKBase(TermModel):
             )
             watch.close()
             if watch.cut and self.sigma == "cv":
-                warnings.warn(
+                warn_caller(
                     "The time was up before all values of sigma were tried; the best so far is used.",
                     SearchWarning,
-                    stacklevel=3,
                 )
             if not dense.converged:
-                warnings.warn(
+                warn_caller(
                     f"Phase 1 did not converge in {dense.n_iter} steps: raise max_iter or alpha.",
                     ConvergenceWarning,
-                    stacklevel=3,
                 )
             task = Task(rows, targets.columns, targets.loss, dense, targets.unit)
             sparse = fit_sparse(task, self.sparse_alpha, self.l1_ratio)
@@ -163,7 +161,8 @@ class ISKBase(TermModel):
         self.solver_, self.n_iter_ = dense.solver, dense.n_iter
         pairs = dense.pairs
         every: list[Term] = [(p,) for p in range(pairs.D)] + [tuple(pair) for pair in pairs.pairs]
-        names = tuple(term_name(term, self._names()) for term in every)
+        own = self._names()
+        names = tuple(term_name(term, own) for term in every)
         self.path_ = replace(sparse.path, names=names)
         kept = np.flatnonzero(np.any(sparse.beta != 0, axis=1))
         self.terms_ = [every[k] for k in kept]

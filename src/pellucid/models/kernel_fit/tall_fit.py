@@ -6,7 +6,6 @@ sample of the rows has its best, the final solution, and the gap to the exact an
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from pellucid._callers import warn_caller
 from pellucid._progress import Progress
 from pellucid.effects import AlphaPath, SolverReport
 from pellucid.kernels import Kernel, Linear
@@ -72,11 +72,10 @@ def fit_iterative(
     progress.close()
     worst = max(fit.residual for fit in fits.values())
     if worst > settings.tol:
-        warnings.warn(
+        warn_caller(
             f"Conjugate gradients stopped at a relative residual of {worst:.1e}, above tol = "
             f"{settings.tol:g}. Raise tol, alpha, or n_components, the rank of the preconditioner.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     found = _assemble(kernel, solver, fits, alphas, Y, path, choice)
     loo, error = zip(*(fit.loo() for fit in fits.values()), strict=True)

@@ -1,4 +1,4 @@
-"""Two fitted models on the same rows; new rows beside those of the training; a model by groups of rows."""
+"""Two fitted models on the same rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, check_consistent_length
 
-from pellucid.data.table import as_frame, collected, read_table
+from pellucid.data.roles import table_in_memory
 from pellucid.effects.comparison import (
     ModelComparison,
     Parts,
@@ -18,12 +18,13 @@ from pellucid.effects.comparison import (
     term_changes,
     term_differences,
 )
-from pellucid.effects.drift import Bins, Drift, bins_of_effects, measure_drift
 from pellucid.effects.explanation import unwrapped
-from pellucid.effects.fairness import GroupTable, groups_of_classes, groups_of_numbers, groups_of_outcomes
 from pellucid.effects.measures import measures_of_classes, measures_of_numbers, title
 from pellucid.effects.outcome_measures import losses_of, outcome_of
+from pellucid.models.reading.answers import answers_of, has_probabilities, known_to, own_columns
 from pellucid.models.reading.attribution import shapley_values
+from pellucid.models.reading.drift import drift_or_none
+from pellucid.models.reading.fairness import fairness
 
 _EXPLAINED = 300  # rows whose Shapley values are computed to see how features changed
 
@@ -52,8 +53,9 @@ def compare(
     X : array-like or data frame of shape (n, n_features)
         Rows, for instance the latest ones. Of a data frame each model takes the columns that it was fitted
         on.
-    y : array-like of shape (n,), optional
-        Their targets, for scores of both models.
+    y : array-like of shape (n,), or str, optional
+        Their targets, for scores of both models; a text names a column of ``X``, and so for offset and
+        exposure.
     groups : str or array-like of shape (n,), optional
         Group of each row, or a column of ``X``: with ``y``, both models are measured by group.
     top : int, default=5
@@ -79,10 +81,11 @@ def compare(
     >>> change.terms[0].name, round(change.terms[0].size, 1)
     ('x1', 1.1)
     """
-    X = collected(X)
-    known = {key: value for key, value in (("offset", offset), ("exposure", exposure)) if value is not None}
-    own = _columns_of(old, X), _columns_of(new, X)
-    before, after = _answers(old, own[0], known), _answers(new, own[1], known)
+    X, given = table_in_memory(X, y=y, offset=offset, exposure=exposure)
+    y = given.pop("y")
+    known = {key: value for key, value in given.items() if value is not None}
+    own = own_columns(old, X), own_columns(new, X)
+    before, after = answers_of(old, own[0], known), answers_of(new, own[1], known)
     classes = _shared_classes(old, new)
     if before.shape != after.shape:
         raise ValueError("The models predict different things: one has more outputs than the other.")
@@ -92,7 +95,7 @@ def compare(
     taken, how, notes = _attributed((old, new), own, order)
     terms: tuple[TermChange, ...] = ()
     said = tuple(
-        np.asarray(model.predict(rows, **_for(model, known)))
+        np.asarray(model.predict(rows, **known_to(model, known)))
         for model, rows in zip((old, new), own, strict=True)
     )
     if taken is not None:
@@ -118,11 +121,11 @@ def compare(
         if y is None:
             raise ValueError("groups need y: measures by group compare predictions with targets.")
         tables = (fairness(old, X, y, groups, **known), fairness(new, X, y, groups, **known))
-    kind = "predictions" if classes is None else ("probabilities" if _proba(old) else "scores")
+    kind = "predictions" if classes is None else ("probabilities" if has_probabilities(old) else "scores")
     return ModelComparison(
         len(size), size, kind, how, terms, rows,
         None if classes is None else float(np.mean(said[0] != said[1])),
-        scores, _drift_or_none(old, own[0]), tables, tuple(notes),
+        scores, drift_or_none(old, own[0]), tables, tuple(notes),
     )  # fmt: skip
 
 
@@ -138,40 +141,13 @@ def _row(
     )  # fmt: skip
 
 
-def _columns_of(model: Any, X: Any) -> Any:
-    """The columns of a data frame that a model was fitted on; ``X`` as it is where it has not all of them."""
-    frame, names = as_frame(X), getattr(model, "feature_names_in_", None)
-    if frame is None or names is None or not set(names) <= set(frame.columns):
-        return X
-    return frame.select([str(name) for name in names]).to_native()
-
-
-def _answers(model: Any, X: Any, known: dict[str, Any]) -> np.ndarray:
-    """Predictions, probabilities or scores, of shape (n, outputs): for two classes, of the second one."""
-    if not hasattr(model, "classes_"):
-        values = np.asarray(model.predict(X, **known), dtype=float)
-        return values.reshape(len(values), -1)
-    how = model.predict_proba if _proba(model) else model.decision_function
-    values = np.asarray(how(X, **_for(model, known)), dtype=float)
-    values = values.reshape(len(values), -1)
-    return values[:, 1:] if values.shape[1] == 2 else values
-
-
-def _proba(model: Any) -> bool:
-    return hasattr(model, "predict_proba")
-
-
-def _for(model: Any, known: dict[str, Any]) -> dict[str, Any]:
-    return {key: v for key, v in known.items() if key == "offset" or not hasattr(model, "classes_")}
-
-
 def _shared_classes(old: Any, new: Any) -> np.ndarray | None:
     found: list[Any] = [getattr(model, "classes_", None) for model in (old, new)]
     a, b = found
     if (a is None) != (b is None) or (a is not None and not np.array_equal(a, b)):
         one, other = ("numbers" if c is None else f"the classes {list(c)}" for c in (a, b))
         raise ValueError(f"The models predict different things: one {one}, the other {other}.")
-    if a is not None and _proba(old) != _proba(new):
+    if a is not None and has_probabilities(old) != has_probabilities(new):
         raise ValueError("One model has probabilities and the other scores: they cannot be compared.")
     return a
 
@@ -211,7 +187,7 @@ def _with_level(names: Sequence[str], parts: np.ndarray, level: Any, label: str)
 
 
 def _scores(model: Any, X: Any, y: Any, known: dict[str, Any]) -> dict[str, float]:
-    said = np.asarray(model.predict(X, **_for(model, known)))
+    said = np.asarray(model.predict(X, **known_to(model, known)))
     weight = np.ones(len(said))
     if not hasattr(model, "classes_"):
         losses = losses_of(model)
@@ -219,137 +195,5 @@ def _scores(model: Any, X: Any, y: Any, known: dict[str, Any]) -> dict[str, floa
             return outcome_of(losses, y, said, **known).measures()
         return measures_of_numbers(np.asarray(y, float), said.astype(float), weight) if said.ndim == 1 else {}
     y = np.asarray(y)
-    P = model.predict_proba(X, **_for(model, known)) if _proba(model) else None
+    P = model.predict_proba(X, **known_to(model, known)) if has_probabilities(model) else None
     return measures_of_classes(y, said, model.classes_.tolist(), weight, P)
-
-
-# ------------------------------------------------------------------------------- drift
-def drift(model: Any, X: Any) -> Drift:
-    """Measure how far new rows are from those of the training, feature by feature.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        A model of terms, whose effects know where the rows of the training were, or a kernel model, which
-        keeps them.
-    X : array-like or data frame of shape (n, n_features)
-        New rows.
-
-    Returns
-    -------
-    Drift
-        Population stability index and Hellinger distance of each feature of the model, and what share of the
-        rows has values that training had not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid import KernelRidge, drift
-    >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> found = drift(KernelRidge(alpha=1.0).fit(X, X[:, 0]), X + [0.0, 1.0])
-    >>> found.shifted
-    array([False,  True])
-    """
-    model, (X,) = unwrapped(model, X)
-    X = collected(X)
-    table = read_table(np.asarray(X) if as_frame(X) is None else X)
-    names: Any = getattr(model, "feature_names_in_", None)
-    cells = {cell.name if names is not None else f"x{j}": cell for j, cell in enumerate(table.cells)}
-    if names is not None and as_frame(X) is None:
-        cells = {str(name): cell for name, cell in zip(names, table.cells, strict=True)}
-    n_train = np.inf
-    if getattr(model, "effects_", None) is not None:
-        bins = bins_of_effects(list(model.effects_.values()))
-        n_train = getattr(model, "n_rows_", np.inf)
-    elif getattr(model, "X_fit_", None) is not None and model._centres is None and not model._precomputed:
-        train, weight = np.asarray(model.X_fit_), np.asarray(model.weight_fit_, dtype=float)
-        if train.ndim != 2:
-            raise ValueError("The rows of this model are no table, so no feature can drift.")
-        n_train = len(train)
-        columns = read_table(train).cells
-        bins = [Bins.of_cells(model._names[j], cell, weight) for j, cell in enumerate(columns)]
-    else:
-        raise ValueError(
-            f"This {type(model).__name__} does not know the rows of its training: drift needs a model of "
-            f"terms, or a kernel model that keeps its rows."
-        )
-    absent = [one.name for one in bins if one.name not in cells]
-    if absent:
-        raise ValueError(f"X has no column {', '.join(absent[:5])}, which the model was fitted on.")
-    return measure_drift(bins, [cells[one.name] for one in bins], n_train)
-
-
-def _drift_or_none(model: Any, X: Any) -> Drift | None:
-    try:
-        found = drift(model, X)
-    except ValueError:  # no table, or nothing known of the training
-        return None
-    return found if len(found.names) else None
-
-
-# ---------------------------------------------------------------------------- fairness
-def fairness(
-    model: Any, X: Any, y: Any, groups: Any, *, offset: Any = None, exposure: Any = None
-) -> GroupTable:
-    """Measure a fitted model group by group.
-
-    Parameters
-    ----------
-    model : fitted estimator or pipeline
-        A model of numbers, quantiles, counts, amounts, times or classes.
-    X : array-like or data frame of shape (n, n_features)
-        Rows, best such that the model has not seen.
-    y : array-like of shape (n,)
-        Their targets.
-    groups : str or array-like of shape (n,)
-        Group of each row, or the name of a column of ``X``. The groups need not be known to the model.
-    offset, exposure : array-like of shape (n,), optional
-        Passed to ``predict``.
-
-    Returns
-    -------
-    GroupTable
-        Mean prediction beside mean target, errors and calibration; of two classes the rates of false
-        positives and false negatives; of quantiles the shares below them; of times the events beside those
-        expected. Each with a standard error, as small groups differ by chance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from pellucid import KernelRidge, fairness
-    >>> rng = np.random.default_rng(0)
-    >>> X, group = rng.normal(size=(200, 1)), np.repeat(["a", "b"], 100)
-    >>> y = X[:, 0] + 2.0 * (group == "b") + 0.1 * rng.normal(size=200)
-    >>> table = fairness(KernelRidge().fit(X, y), X, y, group)
-    >>> table.values["mean error"].round(1)
-    array([ 1., -1.])
-    """
-    X = collected(X)
-    known = {key: value for key, value in (("offset", offset), ("exposure", exposure)) if value is not None}
-    labels = _groups(X, groups)
-    y = collected(y, "y")
-    check_consistent_length(X, y, labels)
-    X = _columns_of(model, X)
-    said = np.asarray(model.predict(X, **_for(model, known)))
-    if hasattr(model, "classes_"):
-        P = model.predict_proba(X, **_for(model, known)) if _proba(model) else None
-        return groups_of_classes(np.asarray(y), said, labels, P, model.classes_)
-    losses = losses_of(model)
-    if losses and said.size == len(said) * len(losses):
-        return groups_of_outcomes(outcome_of(losses, y, said, **known), labels)
-    if said.ndim > 1:
-        raise ValueError("Groups are measured for one target at a time: this model has several.")
-    return groups_of_numbers(np.asarray(y, dtype=float), said.astype(float), labels)
-
-
-def _groups(X: Any, groups: Any) -> np.ndarray:
-    if isinstance(groups, str):
-        frame = as_frame(X)
-        if frame is None or groups not in frame.columns:
-            raise ValueError(f"X has no column {groups!r}; pass the group of each row instead.")
-        groups = frame.get_column(groups).to_list()
-    values = np.asarray(groups, dtype=object).ravel()
-    names = np.array(["(missing)" if v is None or v != v else str(v) for v in values], dtype=object)
-    if len(np.unique(names)) > max(50, len(names) // 5):
-        raise ValueError("groups has a group for every few rows; cut numbers into a few ranges first.")
-    return names

@@ -13,6 +13,7 @@ from pellucid.data.by_blocks import in_blocks
 from pellucid.data.coded import Reading
 from pellucid.data.first_look import target_numbers
 from pellucid.data.labels import winner
+from pellucid.data.roles import remembers_roles
 from pellucid.data.source import Source
 from pellucid.effects import Summary
 from pellucid.losses import Logistic
@@ -86,6 +87,7 @@ class KernelRidgeClassifier(LabelledRidge):
     ) -> None:
         store_parameters(self, locals())
 
+    @remembers_roles
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 

@@ -119,6 +119,7 @@ def enter_source(model: Any, source: Source, reading: Reading) -> Sample:
     _refuse(model, source)
     passes = Passes(current(), f"{model!r} {source.describe()} {source.roles}", source.n_rows)
     check_rows(model, source.head(), model.kernel, reset=True)
+    vars(model).pop("levels_", None)  # of the first few rows
     names = names_of(source.names, source.n_features)
     first = looking(reading, ITERATIVE_ROWS, names)
     look: Look = passes.run(lambda tell: source.total(first, Look.plus, tell), "first look")

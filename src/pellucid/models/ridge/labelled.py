@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from pellucid.data.by_blocks import in_blocks
 from pellucid.data.labels import check_labels, winner
+from pellucid.models.common.scoring import AccuracyScore
 from pellucid.models.ridge.base import KernelRidgeBase
 
 
-class LabelledRidge(ClassifierMixin, KernelRidgeBase):
+class LabelledRidge(AccuracyScore, KernelRidgeBase):
     """What the classifier and the discriminant share: classes in, the class of the largest score out."""
 
     _alpha_floor = 1e-6  # labels are never measured so finely that a smaller one helps

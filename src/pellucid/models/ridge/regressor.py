@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid._docs import inherit_docs, store_parameters
 from pellucid.data.by_blocks import in_blocks
 from pellucid.data.coded import Reading
+from pellucid.data.roles import remembers_roles, takes_roles
 from pellucid.data.source import Source
 from pellucid.data.targets import check_targets, unit_of
+from pellucid.data.unseen import tells_unseen
 from pellucid.data.weights import check_weight
 from pellucid.effects import MarginalEffects, Summary, jackknife_plus, marginal_effects
 from pellucid.linalg import row_blocks
@@ -118,6 +120,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, UpdatingRidge):
     ) -> None:
         store_parameters(self, locals())
 
+    @remembers_roles
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model, choosing alpha and the length-scale where they are to be chosen.
 
@@ -212,6 +215,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, UpdatingRidge):
                 std[block, q] = np.sqrt(self._scale[q] * self._get_posterior(q).variance(K, diagonal))
         return mean, self._like_input(self._shaped(std), rows)
 
+    @tells_unseen
+    @takes_roles
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share R² of the variance explained, the mean over outputs, whatever the unit of the targets.
 
@@ -242,6 +247,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, UpdatingRidge):
             )
         return self.kernel_._diag(rows)
 
+    @tells_unseen
     def predict_interval(self, X: Any, coverage: float = 0.9, *, width: str = "constant") -> np.ndarray:
         """Prediction intervals for new targets by the jackknife+, without refitting.
 
@@ -295,6 +301,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, UpdatingRidge):
         own, new = np.asarray(model.loo_.predictions), model._decision(rows)[:, 0]
         return np.exp(own - own.mean()), np.exp(new - own.mean())
 
+    @tells_unseen
     def marginal_effects(self, X: Any = None, *, output: int = 0) -> MarginalEffects:
         """Derivatives of the prediction with respect to each feature, with standard errors.
 

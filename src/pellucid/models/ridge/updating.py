@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.data.roles import takes_roles
 from pellucid.effects.linear import LinearView
 from pellucid.exceptions import WeightWarning
 from pellucid.linalg import is_sparse, limited_threads, require_memory
@@ -83,6 +84,7 @@ class UpdatingRidge(KernelRidgeBase):
         alpha = self._alpha if len(self._alpha) > 1 else float(self._alpha[0])
         return clone(self).set_params(kernel=self.kernel_, alpha=alpha).fit(X, y, sample_weight)
 
+    @takes_roles
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Add rows to those of the fit; the model becomes that of :meth:`refit` with all of them.
 

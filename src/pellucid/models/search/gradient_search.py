@@ -110,10 +110,10 @@ def learn_parameters(
         objective = _Objective(
             kernel, alpha, groups, stage, criterion, _strength(criterion, stage, ard), progress, deadline
         )
-        if ard and learn_alpha and not evaluations and alpha < _NOISE * diagonal:
-            noisy = np.append(found[:-1], min(np.log(_NOISE * diagonal / alpha), bounds[-1, 1]))
-            found, evaluations = min(found, noisy, key=lambda steps: objective(steps)[0]), 2
         try:
+            if ard and learn_alpha and not evaluations and alpha < _NOISE * diagonal:
+                noisy = np.append(found[:-1], min(np.log(_NOISE * diagonal / alpha), bounds[-1, 1]))
+                found, evaluations = min(found, noisy, key=lambda steps: objective(steps)[0]), 2
             if ard and H is not None:
                 found, n, converged = finish(objective, found, H, bounds, max_iter)
             else:

@@ -1,6 +1,5 @@
 """Search for kernel parameters by exact leave-one-out and its rivals: over a grid, or by descent."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
 from types import MappingProxyType
@@ -15,8 +14,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from pellucid._callers import warn_caller
 from pellucid._docs import store_parameters
 from pellucid._progress import Deadline, track
+from pellucid.data.roles import from_columns, remembers_roles, takes_roles
+from pellucid.data.source_kinds import is_source
+from pellucid.data.unseen import tells_unseen
 from pellucid.effects import Motifs, Summary
 from pellucid.exceptions import SearchWarning
 from pellucid.kernels import Kernel
@@ -47,6 +50,7 @@ def _has(method: str) -> Any:
 def _of_best(method: Callable[..., Any]) -> Any:
     """A method of an estimator as one of the search: of its best estimator, where that has it."""
 
+    @tells_unseen
     @wraps(method)
     def of_best(self: "LooSearch", *arguments: Any, **options: Any) -> Any:
         check_is_fitted(self)
@@ -134,13 +138,14 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
     ) -> None:
         store_parameters(self, locals())
 
+    @remembers_roles
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **known: Any) -> Self:
         """Search, then fit the best.
 
         Parameters
         ----------
         X, y, sample_weight
-            As for the estimator.
+            As for the estimator; texts name columns of ``X``.
         **known
             ``offset`` and ``exposure``, for estimators that take them.
 
@@ -154,6 +159,11 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
                 f"KernelFisherDiscriminant, KernelGLMRegressor, KernelClassifier or an interpretable one, "
                 f"got {type(self.estimator).__name__}."
             )
+        given = {"y": y, "sample_weight": sample_weight, **known}
+        names = {role: value for role, value in given.items() if isinstance(value, str)}
+        if names and not is_source(X):
+            X, known = from_columns(X, given)
+            y, sample_weight = known.pop("y", None), known.pop("sample_weight", None)
         known = {name: value for name, value in known.items() if value is not None}
         other_loss = isinstance(self.estimator, KernelGLMBase)
         if known and not other_loss:
@@ -172,6 +182,8 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
             self._descend(X, y, sample_weight)
         best = self.best_estimator_
         self.best_score_ = held_out_deviance(best) if other_loss else float(np.mean(best.loo_.mse))
+        if names:
+            best.roles_ = names
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             self.__dict__.pop(name, None)
             if hasattr(best, name):
@@ -235,11 +247,10 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
             by = "mixed"
         found = self._learn(kernel, by, first, rows[kept], Y[kept], weight[kept])
         if not found.converged:
-            warnings.warn(
+            warn_caller(
                 "The search for kernel parameters stopped before it converged; the best parameters seen are "
                 "used.",
                 SearchWarning,
-                stacklevel=3,
             )
         best = self._polish(found, by, X, y, sample_weight, thorough=sample is None)
         if sample is None and _value(first, by) < _value(best, by):
@@ -327,6 +338,8 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.motifs_
 
+    @tells_unseen
+    @takes_roles
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Score of the best estimator on new rows: R² or accuracy."""
         check_is_fitted(self)
@@ -358,7 +371,7 @@ class LooSearch(MetaEstimatorMixin, BaseEstimator):
 
 
 def _warn_of_time(when: str) -> None:
-    warnings.warn(f"The search was out of time {when}; the best so far is used.", SearchWarning, stacklevel=4)
+    warn_caller(f"The search was out of time {when}; the best so far is used.", SearchWarning)
 
 
 def _fitted(

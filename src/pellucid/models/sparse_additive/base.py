@@ -1,6 +1,5 @@
 """What the sparse additive models share: data in, strengths and smoothness chosen, effects out."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid._callers import warn_caller
 from pellucid._docs import store_parameters
 from pellucid.data.folds import Fold
 from pellucid.data.parameters import check_alphas, check_count
@@ -188,10 +188,9 @@ class SparseAdditiveBase(TermModel):
                 self._store_intercept(np.array([model.intercept for model in models]) * u + targets.origin)
                 self.optimality_ = max(model.violation for model in models)
         if self.optimality_ > 100 * tolerance:
-            warnings.warn(
+            warn_caller(
                 f"The fit did not converge: optimality is violated by {self.optimality_:.2g}. Raise alpha.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         self.alpha_ = float(alphas[best] * u)
         names = self._names()

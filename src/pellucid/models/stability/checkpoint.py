@@ -5,7 +5,6 @@ import json
 import os
 import re
 import time
-import warnings
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid._callers import warn_caller
 from pellucid.models.stability.plan import Data, Plan
 from pellucid.models.stability.single_split import Outcome
 
@@ -73,7 +73,7 @@ class Checkpoint:
                 os.fsync(file.fileno())
             os.replace(part, self.path)
         except OSError as error:
-            warnings.warn(f"The checkpoint could not be written: {error}", UserWarning, stacklevel=2)
+            warn_caller(f"The checkpoint could not be written: {error}", UserWarning)
         finally:
             part.unlink(missing_ok=True)
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length, check_random_state
 
+from pellucid.data.roles import table_in_memory
 from pellucid.data.weights import check_weight
 from pellucid.kernels.base import column_names
 
@@ -150,6 +151,9 @@ def _methods(estimator: Any) -> tuple[list[Any], list[Method]]:
 
 
 def _data(X: Any, y: Any, sample_weight: Any) -> Data:
+    if any(isinstance(value, str) for value in (y, sample_weight)):
+        X, given = table_in_memory(X, y=y, sample_weight=sample_weight)
+        y, sample_weight = given.values()
     if isinstance(X, list | tuple):
         with suppress(ValueError):  # rows of different lengths stay as they are
             as_array = np.asarray(X)

@@ -12,6 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
+from pellucid._callers import warn_caller
 from pellucid._progress import Deadline, track
 from pellucid.effects.stability import Stability
 from pellucid.models.stability.checkpoint import Checkpoint, settings_of
@@ -48,8 +49,8 @@ def stability(
         is fitted once per split.
     X : array-like, sparse matrix or data frame of shape (n, p)
         Rows; the names of columns are kept.
-    y : array-like of shape (n,) or (n, outputs)
-        Targets.
+    y : array-like of shape (n,) or (n, outputs), or str
+        Targets; a text names the column of ``X`` that has them.
     n_splits : int, default=100
         Number of splits. More give a finer picture of the same spread. A split does not depend on how many
         follow.
@@ -168,7 +169,7 @@ def _run(
 
 def _warn_of_rest(why: str, finished: list[Outcome], n_splits: int) -> None:
     message = f"{why}: the result has the {len(finished)} of {n_splits} splits that are done."
-    warnings.warn(message, UserWarning, stacklevel=4)
+    warn_caller(message, UserWarning)
 
 
 def _assemble(plan: Plan, data: Data, finished: list[Outcome]) -> Stability:
@@ -179,11 +180,10 @@ def _assemble(plan: Plan, data: Data, finished: list[Outcome]) -> Stability:
         shapes = {None if one is None else one.shape for one in replicates}
         same = len(shapes) == 1 and all(o.names[fit] == finished[0].names[fit] for o in finished)
         if not same:
-            warnings.warn(
+            warn_caller(
                 f"The method {plan.fit_name(fit)!r} has other coefficients in some splits than in others, so "
                 f"they cannot be compared; the result is without them.",
                 UserWarning,
-                stacklevel=3,
             )
         known = [one for one in replicates if one is not None]
         coef.append(np.stack(known) if same and known else None)
@@ -216,4 +216,4 @@ def _repeat_warnings(finished: list[Outcome]) -> None:
             warning = kind(message)
         except Exception:  # a warning that is made from more than a text
             warning = UserWarning(f"{kind.__name__}: {message}")
-        warnings.warn(warning, stacklevel=4)
+        warn_caller(warning)

@@ -69,6 +69,16 @@ function legend(names) {
     el("span", { title: name }, el("i", { class: `key s${k % 7}` }), cut(name, 24))));
 }
 
+// At the edges: how far rows reach that lie outside of the picture.
+function beyondMarks(f, beyond, right) {
+  for (const b of beyond || []) {
+    const at = b.above ? right : f.left, way = b.above ? 1 : -1;
+    f.root.append(svg("path", { class: "outside", d: `M${at - 9 * way} ${f.top + 3}L${at - 1 * way} ${f.top + 8}L${at - 9 * way} ${f.top + 13}Z` }),
+      svg("text", { x: at - 13 * way, y: f.top + 12, "text-anchor": b.above ? "end" : "start", class: "small" },
+        `${fmt(100 * b.share, 2)} % ${b.above ? "up" : "down"} to ${fmt(b.to)}${b.values.length === 1 ? `: ${signed(b.values[0])}` : ""}`));
+  }
+}
+
 function curveChart(term, outputs, readout) {
   const grid = term.grids[0], m = grid.points.length, points = grid.points;
   const shown = term.values.map((_, k) => k);
@@ -77,7 +87,7 @@ function curveChart(term, outputs, readout) {
   const around = shown.flatMap((k) => spread(term, k).flat());
   let [bottom, top] = extent(around, [0]);
   const room = top - bottom || 1;
-  bottom -= 0.18 * room; top += 0.04 * room;
+  bottom -= 0.18 * room; top += (term.beyond && term.beyond.length ? 0.14 : 0.04) * room;
   const xticks = ticks(low, high, 5).filter((t) => !grid.missing || apart - t > 0.14 * span).map((t) => [t, fmt(t)]);
   if (grid.missing) xticks.push([apart, "missing"]);
   const f = frame(`Curve: ${term.caption}`, { x: [low, end], y: [bottom, top], xticks, xlabel: grid.feature });
@@ -102,6 +112,7 @@ function curveChart(term, outputs, readout) {
         svg("circle", { class: `dot ${s}`, cx: x, cy: f.y(term.values[k][m]), r: 4 }));
     }
   }
+  beyondMarks(f, term.beyond, f.x(high));
   const cross = svg("line", { class: "cross", y1: f.top, y2: f.bottom, x1: -9, x2: -9 });
   const marks = shown.map((k) => svg("circle", { class: `mark s${k % 7}`, r: 4, cx: -9, cy: -9 }));
   f.root.append(cross, ...marks);

@@ -39,8 +39,10 @@ function termNumbers(term, outputs) {
     return table([...term.grids.map((g) => g.feature), ...names, "rows"], cells.map(([i, j]) =>
       [pointName(term.grids[0], i), pointName(term.grids[1], j), ...term.values.map((v) => fmt(v[i][j])), percent(term.density[i][j])]), cells.length > MOST_ROWS ? `The ${MOST_ROWS} of ${cells.length} cells with the most rows` : "");
   }
-  return table([term.grids[0].feature, ...names.flatMap((n) => (term.se ? [n, "± (95 %)"] : [n])), "rows"], term.density.map((share, i) =>
-    [pointName(term.grids[0], i), ...term.values.flatMap((v, k) => (term.se ? [fmt(v[i]), fmt(1.96 * term.se[k][i], 3)] : [fmt(v[i])])), percent(share)]));
+  const outside = (above) => (term.beyond || []).filter((b) => b.above === above).map((b) =>
+    [`${above ? "above, up" : "below, down"} to ${fmt(b.to, 5)}`, ...b.values.flatMap((v) => (term.se ? [fmt(v), ""] : [fmt(v)])), percent(b.share)]);
+  return table([term.grids[0].feature, ...names.flatMap((n) => (term.se ? [n, "± (95 %)"] : [n])), "rows"], [...outside(false), ...outside(true), ...term.density.map((share, i) =>
+    [pointName(term.grids[0], i), ...term.values.flatMap((v, k) => (term.se ? [fmt(v[i]), fmt(1.96 * term.se[k][i], 3)] : [fmt(v[i])])), percent(share)])]);
 }
 
 // ``more`` may put something beside the name of a term.

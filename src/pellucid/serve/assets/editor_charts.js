@@ -9,9 +9,12 @@ function numberLine(detail, chosen) {
 function curveEditor(detail, k, chosen, shift, act, readout) {
   const { grid, m, p, inside } = numberLine(detail, chosen);
   const all = k < 0 ? detail.values.map((_, o) => o) : [k];
-  const low = p[0] ?? 0, high = p[m - 1] ?? 1, span = high - low || 1, apart = high + 0.14 * span, end = grid.missing ? high + 0.22 * span : high;
+  const { points: q, density } = detail.thin, part = detail.beyond && detail.beyond.length > 0;  // rows far out are not drawn
+  const low = (part ? q[0] : p[0]) ?? 0, high = (part ? q[q.length - 1] : p[m - 1]) ?? 1, span = high - low || 1, apart = high + 0.14 * span, end = grid.missing ? high + 0.22 * span : high;
   const values = detail.values.map((line, o) => line.map((v, i) => v + (all.includes(o) && inside(i) ? shift : 0)));
-  const around = [...detail.values.flat(), ...(detail.before || []).flat(), ...values.flat(), ...all.flatMap((o) => spread(detail, o).flat())];
+  const seen = [...p.keys()].filter((i) => p[i] >= low - 1e-6 * span && p[i] <= high + 1e-6 * span), every = grid.missing ? [...seen, m] : seen;
+  const at = (lines) => lines.flatMap((line) => every.map((i) => line[i]));
+  const around = [...at(detail.values), ...at(detail.before || []), ...at(values), ...at(all.map((o) => spread(detail, o))).flat()];
   let [bottom, top] = extent(around, [0]);
   const room = top - bottom || 1;
   bottom -= 0.18 * room; top += 0.1 * room;
@@ -23,30 +26,32 @@ function curveEditor(detail, k, chosen, shift, act, readout) {
     const a = f.x(Math.max(chosen.low ?? low, low)), b = f.x(Math.min(chosen.high ?? high, high));
     f.root.append(svg("rect", { class: "chosen", x: a, y: f.top, width: Math.max(b - a, 1.5), height: f.bottom - f.top }));
   }
-  const { points: q, density } = detail.thin, edges = [q[0], ...q.slice(1).map((v, i) => (v + q[i]) / 2), q[q.length - 1]];
+  const edges = [q[0], ...q.slice(1).map((v, i) => (v + q[i]) / 2), q[q.length - 1]];
   const heights = q.map((_, i) => density[i] / Math.max(edges[i + 1] - edges[i], 1e-12 * span)), most = Math.max(...heights, 0) || 1;
   if (m > 1) heights.forEach((h, i) => f.root.append(svg("rect", { class: "density", x: f.x(edges[i]), width: Math.max(f.x(edges[i + 1]) - f.x(edges[i]), 0.5), y: f.bottom - (30 * h) / most, height: (30 * h) / most })));
   f.root.append(svg("line", { class: "zero", x1: f.left, x2: f.right, y1: f.y(0), y2: f.y(0) }));
-  const xs = [...p.map((v) => f.x(v)), ...(grid.missing ? [f.x(apart)] : [])];
+  const xs = every.map((i) => f.x(i === m ? apart : p[i])), line = (numbers) => seen.map((i) => [f.x(p[i]), f.y(numbers[i])]);
   for (const o of all) {
     const s = `s${o % 7}`, range = spread(detail, o);
-    if (detail.se && shift === 0) f.root.append(svg("path", { class: `band ${s}`, d: path([...p.map((v, i) => [f.x(v), f.y(range[i][1])]), ...p.map((v, i) => [f.x(v), f.y(range[i][0])]).reverse()]) + "Z" }));
-    if (detail.before) f.root.append(svg("path", { class: "line before", d: path(p.map((v, i) => [f.x(v), f.y(detail.before[o][i])])) }));
-    f.root.append(svg("path", { class: `line ${s}`, d: path(p.map((v, i) => [f.x(v), f.y(values[o][i])])) }));
+    if (detail.se && shift === 0) f.root.append(svg("path", { class: `band ${s}`, d: path([...line(range.map((r) => r[1])), ...line(range.map((r) => r[0])).reverse()]) + "Z" }));
+    if (detail.before) f.root.append(svg("path", { class: "line before", d: path(line(detail.before[o])) }));
+    f.root.append(svg("path", { class: `line ${s}`, d: path(line(values[o])) }));
     if (grid.missing) {
-      if (detail.before && detail.before[o][m] !== values[o][m]) f.root.append(svg("circle", { class: "before", cx: xs[m], cy: f.y(detail.before[o][m]), r: 5 }));
-      f.root.append(svg("circle", { class: `dot ${s}`, cx: xs[m], cy: f.y(values[o][m]), r: 4 }));
+      if (detail.before && detail.before[o][m] !== values[o][m]) f.root.append(svg("circle", { class: "before", cx: f.x(apart), cy: f.y(detail.before[o][m]), r: 5 }));
+      f.root.append(svg("circle", { class: `dot ${s}`, cx: f.x(apart), cy: f.y(values[o][m]), r: 4 }));
     }
-    if (!whole) xs.forEach((x, i) => { if (inside(i)) f.root.append(svg("circle", { class: `dot ${s}`, cx: x, cy: f.y(values[o][i]), r: 3 })); });
+    if (!whole) every.forEach((i, place) => { if (inside(i)) f.root.append(svg("circle", { class: `dot ${s}`, cx: xs[place], cy: f.y(values[o][i]), r: 3 })); });
   }
+  beyondMarks(f, detail.beyond, f.x(high));
   const cross = svg("line", { class: "cross", y1: f.top, y2: f.bottom, x1: -9, x2: -9 });
   f.root.append(cross);
-  readable(f.root, xs.length, (x) => closest(xs, x), (i) => {
-    cross.setAttribute("x1", xs[i]); cross.setAttribute("x2", xs[i]);
+  readable(f.root, xs.length, (x) => closest(xs, x), (place) => {
+    const i = every[place];
+    cross.setAttribute("x1", xs[place]); cross.setAttribute("x2", xs[place]);
     const now = all.map((o) => `${all.length > 1 ? cut(data.task.outputs[o], 16) + " " : ""}${signed(values[o][i])}${detail.before && detail.before[o][i] !== values[o][i] ? ` (was ${signed(detail.before[o][i])})` : ""}`);
     return `${cut(grid.feature, 40)} = ${pointName(grid, i)}: ${now.join(", ")}; ${percent(detail.density[i])} of the rows`;
   }, readout, { ArrowLeft: -1, ArrowRight: 1 });
-  dragging(f, { whole, low, high, inside: (x) => !whole && (chosen.only_missing ? x > f.x(high + 0.07 * span) : x >= f.x(Math.max(chosen.low ?? low, low)) - 4 && x <= f.x(Math.min(chosen.high ?? high, high)) + 4) }, act);
+  dragging(f, { whole, low, high, part, inside: (x) => !whole && (chosen.only_missing ? x > f.x(high + 0.07 * span) : x >= f.x(Math.max(chosen.low ?? low, low)) - 4 && x <= f.x(Math.min(chosen.high ?? high, high)) + 4) }, act);
   return f.root;
 }
 
@@ -77,7 +82,8 @@ function dragging(f, range, act) {
       if (vertical) { if (Math.abs(last.y - from.y) > 2) act.move(yOf(last.y) - yOf(from.y)); }
       else if (Math.abs(last.x - from.x) > 4) {
         const [a, b] = [from.x, last.x].sort((u, v) => u - v).map(xOf);
-        act.choose(Math.max(a, range.low), Math.min(b, range.high));
+        // up to an edge beyond which there are rows: these too
+        act.choose(range.part && a <= range.low ? null : Math.max(a, range.low), range.part && b >= range.high ? null : Math.min(b, range.high));
       } else box.remove();
     };
     window.addEventListener("pointermove", follow);
