@@ -42,6 +42,27 @@ def sample_rows(columns: Sequence[np.ndarray], k: int) -> np.ndarray:
     return np.sort(order[taken])
 
 
+def n_different(columns: Sequence[np.ndarray], target: np.ndarray, weight: np.ndarray) -> int | None:
+    """How many rows differ, if those that are alike always have the same target; None if some have others.
+
+    Rows of weight zero do not count.
+
+    Examples
+    --------
+    >>> x, w = np.array([1.0, 1.0, 2.0]), np.ones(3)
+    >>> n_different([x], np.array([5.0, 5.0, 6.0]), w), n_different([x], np.array([5.0, 5.5, 6.0]), w)
+    (2, None)
+    """
+    some = weight > 0
+    if not some.any():
+        return 0
+    _, first, place = np.unique(
+        _numbers([column[some] for column in columns]), return_index=True, return_inverse=True
+    )
+    target = target[some]
+    return len(first) if np.array_equal(target, target[first][place]) else None
+
+
 def lots(columns: Iterable[np.ndarray], block: int) -> np.ndarray:
     """A number for each row of one block of a table; the rows of the smallest numbers are a random sample.
 

@@ -19,6 +19,7 @@ from pellucid.linalg.moments import Moments
 
 _NO_PART = 1e-7  # share of the expected statistic of a test that a column need not have
 _LEAST_NOISE = 1e-7  # share of the variance of the targets: less would be lost in rounding
+_TINY = 1e-200  # variance of targets that are all alike
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Equations:
             log_det = -2.0 * float(np.log(np.diagonal(root)).sum())
             root *= s
         free = max(self.n - 1.0 - edf.sum(), 1e-3 * self.n, 1e-12)
-        floor = _LEAST_NOISE * max(m.square / max(self.n, 1.0), np.finfo(float).tiny)
+        floor = _LEAST_NOISE * max(m.square / max(self.n, 1.0), _TINY)
         if self.scale is not None:
             scale, fitted, degrees = self.scale, penalised / self.scale, np.inf
         else:

@@ -330,7 +330,7 @@ def test_refit_reaches_the_minimum_that_the_fit_found():
         slope = problem.loss.gradient(problem.y, again.eta)
         ridge = state.fit.ridge
         gradient = state.basis.design(problem.X) @ slope + ridge * again.fit.beta
-        assert np.abs(gradient).max() < 1e-4 * np.abs(state.basis.design(problem.X) @ np.abs(slope)).max()
+        assert np.abs(gradient).max() < 1e-3 * np.abs(state.basis.design(problem.X) @ np.abs(slope)).max()
 
 
 def test_offset_of_a_problem_in_other_units():

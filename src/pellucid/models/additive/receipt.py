@@ -152,7 +152,8 @@ def _gcv(scale: float | None, n: float, state: State, basis: TermBasis, moments:
     for _ in range(_UPDATES):
         fit = equations.solve(ridge)
         scale = fit.scale / (state.unit**2 * state.bend)
-        fit = replace(fit, beta=fit.beta / state.unit, ridge=fit.ridge / state.bend, scale=scale)
+        rss = fit.rss / (state.unit**2 * state.bend)
+        fit = replace(fit, beta=fit.beta / state.unit, ridge=fit.ridge / state.bend, scale=scale, rss=rss)
         prior = prior.updated(basis, replace(fit, root=fit.root * np.sqrt(state.bend)))
         ridge = state.bend * ridges(basis.prior(prior.variances), scale)
     return equations.solve(ridge).gcv(n)

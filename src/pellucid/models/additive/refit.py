@@ -108,7 +108,7 @@ def _quadratic(
     problem: Rows, basis: TermBasis, ridge: np.ndarray, eta: Vector, *, expected: bool = True
 ) -> tuple[Moments, Components]:
     """Moments of the quadratic that touches the loss at ``eta``, and its minimum."""
-    n = problem.total
+    n = problem.informative
 
     def solve(moments: Moments) -> Components:
         return Equations(moments, problem.scale, n, problem.least_scale).solve(ridge)

@@ -137,6 +137,11 @@ class AllRows(Fitted):
         return self.n_rows
 
     @property
+    def informative(self) -> float:
+        """Observations that tell of the noise, as the rows at hand have them: copies do not."""
+        return self.at_hand.informative * self.total / max(self.at_hand.total, 1e-300)
+
+    @property
     def dtype(self) -> type:
         """Double precision: sums are the same whatever the blocks."""
         return np.float64

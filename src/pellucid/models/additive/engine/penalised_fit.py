@@ -78,7 +78,7 @@ def _updated(
     moments: Moments,
 ) -> tuple[Components, Prior]:
     """Solution of the equations of one step, and the prior after so many updates on them."""
-    equations = Equations(moments, problem.scale, problem.total, problem.least_scale)
+    equations = Equations(moments, problem.scale, problem.informative, problem.least_scale)
     skew: np.ndarray | None = None
     for _ in range(updates):
         fit = equations.solve(ridges(basis.prior(prior.variances), scale))
@@ -166,7 +166,7 @@ def touching(problem: Rows, state: State) -> State:
 
 def _quadratic(problem: Rows, state: State, *, expected: bool) -> tuple[Moments, Components]:
     """The quadratic that touches the loss where the state is, and its minimum for the same ridges."""
-    n, ridge = problem.total, state.fit.ridge
+    n, ridge = problem.informative, state.fit.ridge
     return solved(
         problem,
         state.basis,

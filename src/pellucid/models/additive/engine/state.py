@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid.features.term_basis import Term, TermBasis
 from pellucid.linalg.moments import Moments
-from pellucid.linalg.sample import sample_rows
+from pellucid.linalg.sample import n_different, sample_rows
 from pellucid.losses import Loss
 from pellucid.models.additive.engine.design import Design, moments_at
 from pellucid.models.additive.engine.hierarchy import Prior
@@ -76,6 +76,18 @@ class Problem(Fitted):
     def total(self) -> float:
         """Sum of the weights."""
         return float(self.weight.sum())
+
+    @cached_property
+    def informative(self) -> float:
+        """Observations that tell of the noise: the sum of the weights, or fewer where rows are copies.
+
+        Rows that are alike in all features and have the same target each time, however many there are, were
+        given more than once or counted: that they agree does not mean that there is no noise.
+        """
+        if self.discrete or not self.X.shape[1]:
+            return self.total
+        different = n_different([*self.X.T], self.y, self.weight)
+        return self.total if different is None else min(self.total, float(different))
 
     @property
     def discrete(self) -> bool:
