@@ -19,7 +19,7 @@ from pellucid.solvers.variance_components import Components, Equations
 
 _CLOSE = 1e-3  # what the last step may still have hoped to gain, per row or as a share of the loss
 _CLOSER = 1e-9  # the same where it costs nothing
-_SETTLINGS = 4  # second derivatives that the way to the minimum may take
+_SETTLINGS = 12  # second derivatives that the way to the minimum may take
 
 
 def penalised_fit(
