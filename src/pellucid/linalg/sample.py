@@ -50,7 +50,10 @@ def n_different(columns: Sequence[np.ndarray], target: np.ndarray, weight: np.nd
     Examples
     --------
     >>> x, w = np.array([1.0, 1.0, 2.0]), np.ones(3)
-    >>> n_different([x], np.array([5.0, 5.0, 6.0]), w), n_different([x], np.array([5.0, 5.5, 6.0]), w)
+    >>> (
+    ...     n_different([x], np.array([5.0, 5.0, 6.0]), w),
+    ...     n_different([x], np.array([5.0, 5.5, 6.0]), w),
+    ... )
     (2, None)
     """
     some = weight > 0

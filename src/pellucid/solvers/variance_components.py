@@ -83,10 +83,14 @@ class Equations:
         Number of observations.
     least : float, default=0.0
         Least σ² where it is estimated: counts vary as much as chance has it, or more.
+    share : float, default=1.0
+        Share of the rows that are such observations; the others are copies of them.
     """
 
-    def __init__(self, moments: Moments, scale: float | None, n: float, least: float = 0.0) -> None:
-        self.moments, self.scale, self.n, self.least = moments, scale, n, least
+    def __init__(
+        self, moments: Moments, scale: float | None, n: float, least: float = 0.0, share: float = 1.0
+    ) -> None:
+        self.moments, self.scale, self.n, self.least, self.share = moments, scale, n, least, share
 
     def solve(self, ridge: np.ndarray) -> Components:
         """Solution for ridges λ_j > 0.
@@ -119,7 +123,8 @@ class Equations:
         if self.scale is not None:
             scale, fitted, degrees = self.scale, penalised / self.scale, np.inf
         else:
-            scale, most = max(rss / free, floor, self.least), max(self.n - 1.0, 1.0)
+            scale, most = max(self.share * rss / free, floor, self.least), max(self.n - 1.0, 1.0)
+            penalised *= self.share
             best = max(penalised / most, floor, self.least)  # σ² of largest likelihood
             fitted = most * float(np.log(best)) + penalised / best
             degrees = most if scale > self.least else np.inf

@@ -23,6 +23,7 @@ from pellucid.models.additive.engine.held_out import leave_one_out, loo_rows
 from pellucid.models.additive.engine.hierarchy import Prior, ridges
 from pellucid.models.additive.engine.loss_numbers import with_loss_of
 from pellucid.models.additive.engine.newton import PenalisedLoss
+from pellucid.models.additive.engine.penalised_fit import equations_of
 from pellucid.models.additive.engine.state import Problem, State
 from pellucid.models.common.levels import level_shift
 from pellucid.solvers.monotone import ConeSolution, held_by, nearest_in_cone
@@ -108,10 +109,9 @@ def _quadratic(
     problem: Rows, basis: TermBasis, ridge: np.ndarray, eta: Vector, *, expected: bool = True
 ) -> tuple[Moments, Components]:
     """Moments of the quadratic that touches the loss at ``eta``, and its minimum."""
-    n = problem.informative
 
     def solve(moments: Moments) -> Components:
-        return Equations(moments, problem.scale, n, problem.least_scale).solve(ridge)
+        return equations_of(problem, moments).solve(ridge)
 
     return solved(problem, basis, eta, solve, expected=expected)
 

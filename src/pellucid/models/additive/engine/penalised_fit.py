@@ -68,6 +68,12 @@ def penalised_fit(
     return state
 
 
+def equations_of(problem: Rows, moments: Moments) -> Equations:
+    """Equations of moments of a problem; the noise is that of rows that are no copies."""
+    n = problem.informative
+    return Equations(moments, problem.scale, n, problem.least_scale, n / max(problem.total, 1e-300))
+
+
 def _updated(
     problem: Rows,
     basis: TermBasis,
@@ -78,7 +84,7 @@ def _updated(
     moments: Moments,
 ) -> tuple[Components, Prior]:
     """Solution of the equations of one step, and the prior after so many updates on them."""
-    equations = Equations(moments, problem.scale, problem.informative, problem.least_scale)
+    equations = equations_of(problem, moments)
     skew: np.ndarray | None = None
     for _ in range(updates):
         fit = equations.solve(ridges(basis.prior(prior.variances), scale))
@@ -166,12 +172,12 @@ def touching(problem: Rows, state: State) -> State:
 
 def _quadratic(problem: Rows, state: State, *, expected: bool) -> tuple[Moments, Components]:
     """The quadratic that touches the loss where the state is, and its minimum for the same ridges."""
-    n, ridge = problem.informative, state.fit.ridge
+    ridge = state.fit.ridge
     return solved(
         problem,
         state.basis,
         state.eta,
-        lambda m: Equations(m, problem.scale, n, problem.least_scale).solve(ridge),
+        lambda m: equations_of(problem, m).solve(ridge),
         expected=expected,
     )
 
