@@ -6,14 +6,16 @@ nothing in a term, else the logarithm t of its standard deviation τ = (Σ θ_k)
 density sech(t - μ) / π, which is that of a half-Cauchy τ of scale e^μ: few strong terms, many weak ones, and
 nothing at all are one mechanism with other π and μ, which have vague priors and are averaged over.
 
-One update, given a fit of all terms:
+One update takes a fit and looks at its terms one after another, those that vary most first; what a change of
+one does to the fit is known before the next is looked at (``solvers.one_by_one``). Of each term:
 
-1. The evidence of each term for its t, all other terms given, is a curve B(t) in closed form
-   (``solvers.variance_components.Evidence``); terms that were left out keep the curve that they had. The
-   product over terms of 1 - π + π ∫ B(t) p(t | μ) dt is the likelihood of π and μ. Then τ² is ρ e^{2 E t},
-   with the probability ρ that there is something in the term and its posterior of t.
-2. The shapes share τ² by the fixed point of the restricted likelihood, θ_k ∝ θ_k Σ_j r_kj (β_j²/d_j) /
-   Σ_j r_kj edf_j with the share r_kj = θ_k S_kj / d_j of a shape in a column.
+1. The shapes share its variance by the fixed point of the restricted likelihood, θ_k ∝ θ_k Σ_j r_kj
+   (β_j²/d_j) / Σ_j r_kj edf_j with the share r_kj = θ_k S_kj / d_j of a shape in a column.
+2. The evidence for its t with these shares, all other terms given, is a curve B(t) in closed form. Then τ² is
+   ρ e^{2 E t}, with the probability ρ that there is something in the term and its posterior of t.
+
+The product over all terms of 1 - π + π ∫ B(t) p(t | μ) dt, terms that were left out with the curves that they
+had, is the likelihood of π and μ, which are averaged over in the next update.
 """
 
 from __future__ import annotations
