@@ -626,3 +626,13 @@ def test_sections_that_are_asked_for():
     labels = np.where(rng.random(80) < 0.5, "x", "y")
     by_label = payload(build_report(new, X, y, groups=labels))["extra"][0]["tables"][0]["rows"]
     assert int(by_label[0][1]) == np.sum(labels[seen] == "x")
+
+
+def test_a_value_of_extreme_size_overflows_nothing():
+    rng = np.random.default_rng(0)
+    X = pandas.DataFrame({"a": rng.normal(size=100), "b": rng.lognormal(size=100)})
+    y = X["a"] + rng.normal(size=100)
+    X.loc[1, "b"] = 1e300
+    columns = payload(build_report(AdditiveKernelRegressor(0).fit(X, y), X, y))["columns"]
+    assert columns[1]["numbers"][3] == 1e300
+    assert np.all(np.isfinite(columns[1]["numbers"]))

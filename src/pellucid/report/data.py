@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.data.cells import Cells
+from pellucid.linalg import power_of_two
 from pellucid.report.packing import rounded
 from pellucid.report.page_model import PageModel
 from pellucid.report.response import Response
@@ -73,7 +74,9 @@ def column_payload(columns: Sequence[Cells], texts: dict[int, dict[str, Any]]) -
         facts["distinct"] = len(set(present.tolist()))
         if column.numeric and len(present):
             low, middle, high = np.quantile(present, [0.0, 0.5, 1.0])
-            facts["numbers"] = rounded(np.array([low, middle, present.mean(), high, present.std()]), 5)
+            unit = float(power_of_two(float(np.abs(present).max())))  # squares may overflow
+            mean, sd = unit * np.mean(present / unit), unit * np.std(present / unit)
+            facts["numbers"] = rounded(np.array([low, middle, mean, high, sd]), 5)
             width = high - low
             finite = np.isfinite(width) and width > 0
             facts["histogram"] = np.histogram(present, bins=_BINS)[0].tolist() if finite else [len(present)]
@@ -124,7 +127,7 @@ def _alike(columns: Sequence[Cells]) -> list[tuple[str, str, float]]:
     values = values[:, np.ptp(values, axis=0) > 0]
     if values.shape[1] != len(numeric) or len(values) < 10:
         return []
-    r = np.corrcoef(values, rowvar=False)
+    r = np.corrcoef(values / power_of_two(np.abs(values).max(axis=0)), rowvar=False)
     found = [(i, j) for i, j in zip(*np.nonzero(np.triu(np.abs(r) > _ALIKE, 1)), strict=True)]
     found.sort(key=lambda pair: -abs(r[pair]))
     return [(numeric[i].name, numeric[j].name, float(r[i, j])) for i, j in found]

@@ -46,3 +46,12 @@ def test_repeated_measurements_that_differ_tell_of_the_noise():
     X = np.repeat(rng.uniform(-1, 1, (60, 2)), 5, axis=0)
     y = X[:, 0] + 0.3 * rng.normal(size=300)
     assert AdditiveKernelRegressor().fit(X, y).scale_ == pytest.approx(0.09, rel=0.3)
+
+
+def test_nothing_to_fit_is_fitted_in_silence(capfd):
+    AdditiveKernelRegressor().fit(np.ones((50, 2)), np.arange(50.0))
+    AdditiveKernelRegressor().fit(np.ones((1, 2)), np.ones(1))
+    AdditiveKernelRegressor().fit(np.random.default_rng(0).normal(size=(30, 2)), np.full(30, 2.0))
+    out, err = capfd.readouterr()
+    assert not out
+    assert not err

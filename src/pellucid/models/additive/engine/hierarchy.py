@@ -242,6 +242,8 @@ class Prior:
         """The prior after one look at each term of a fit of it, those that vary most first."""
         kinds, variances = dict(self.kinds), dict(self.variances)
         posteriors, curves = dict(self.posteriors), dict(self.curves)
+        if not basis.terms:
+            return self
         now = OneByOne(fit)
         for size in (1, 2):
             places = [t for t, term in enumerate(basis.terms) if len(term) == size]
