@@ -61,9 +61,14 @@ class Components:
         return R.T @ R
 
     def about_mean(self, skew: np.ndarray) -> Components:
-        """The same with the mean of a skew posterior in place of its mode; see ``engine.skewness``."""
+        """The same with the mean of a skew posterior in place of its mode; see ``engine.skewness``.
+
+        What a quadratic says of σ² is then not to be compared with other variances: it counts as known.
+        """
+        if not skew.any():
+            return self
         shift = self.root.T @ (self.root @ skew)
-        return replace(self, beta=self.beta - 0.5 * self.scale * shift)
+        return replace(self, beta=self.beta - 0.5 * self.scale * shift, degrees=np.inf)
 
     def gcv(self, n: float) -> float:
         """Generalised cross-validation score: mean squared error if a row were left out, by its average."""

@@ -215,7 +215,8 @@ def found_terms(problem: Problem, axes: Axes, wanted: Wanted) -> State:
         picks = picks_by_variance(axes, state.prior.if_there, columns, least_variance(sample, state))
         most = max((columns - TermBasis.of(axes, picks).size) // PAIR_COLUMNS, 1)
         sample = with_loss_of(sample, state).beside(state.eta)
-        curves = pair_evidence(sample, axes, state.eta, state.fit.scale, wanted.pairs, np.exp(2.0 * T))
+        noise = state.fit.scale * sample.total / max(sample.informative, 1e-300)  # scores of copies add up
+        curves = pair_evidence(sample, axes, state.eta, noise, wanted.pairs, np.exp(2.0 * T))
         prior = state.prior.with_screened(axes, wanted.pairs, curves, most)
         tried = [term for term in prior.variances if len(term) == 2]
         share = max((columns - TermBasis.of(axes, picks).size) // len(tried), 1)
