@@ -153,7 +153,7 @@ class TermModel(FromFormula, BaseEstimator):
         """What each term adds to the linear predictor of each row.
 
         Summed over the terms, and with ``intercept_`` added, they give the linear predictor. Of several
-        quantiles they do so before predictions that would cross are put in order, as a few of a thousand may be.
+        quantiles they do so before predictions that would cross are put in order, which are rare.
 
         Parameters
         ----------
